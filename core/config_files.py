@@ -1,0 +1,141 @@
+"""Mappings from YAML, JSON and TOML files with the line of every key, and validation that lists every problem."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from core.errors import ConfigError, Problem, nearest
+
+Model = TypeVar("Model", bound=BaseModel)
+Path_ = tuple[str | int, ...]
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A mapping, the name to call it by in messages, and the 1-based line of each key path."""
+
+    name: str
+    data: dict[str, Any]
+    lines: Mapping[Path_, int] = field(default_factory=dict)
+
+    def line(self, path: Path_) -> int | None:
+        """Line of the key, or of the nearest enclosing key that has one."""
+        while path:
+            if path in self.lines:
+                return self.lines[path]
+            path = path[:-1]
+        return None
+
+
+def read_mapping(path: str | Path) -> Source:
+    """Read one settings file by its ending (.yaml, .yml, .json, .toml). ConfigError says what is wrong where."""
+    file = Path(path)
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise ConfigError(f"no such file: {file}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: cannot be read as UTF-8 text ({error})") from error
+    if file.suffix.lower() == ".toml":
+        return _read_toml(file, text)
+    try:
+        node = yaml.compose(text, Loader=_Loader)
+        data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise ConfigError(f"{file}: not valid {file.suffix.lstrip('.').upper()}", [Problem(str(error.problem), "", line)]) from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{file}: not valid YAML ({error})") from error
+    if not isinstance(data, dict):
+        raise ConfigError(f"{file}: must hold keys and values at the top, not {type(data).__name__}")
+    lines: dict[Path_, int] = {}
+    duplicates: list[Problem] = []
+    _walk(node, (), lines, duplicates)
+    if duplicates:
+        raise ConfigError(f"{file}: keys are given twice", duplicates)
+    return Source(str(file), data, lines)
+
+
+def validate(model: type[Model], data: Mapping[str, Any], source: Source) -> Model:
+    """Build `model`; every validation error becomes a Problem with key, line and nearest known key."""
+    try:
+        return model.model_validate(dict(data))
+    except ValidationError as error:
+        problems = [_problem(model, detail, source) for detail in error.errors()]
+        raise ConfigError(f"{source.name}: the settings cannot be used", problems) from error
+
+
+def known_keys(model: type[BaseModel], path: Path_) -> list[str]:
+    """Keys a model knows at a path, for 'did you mean'; empty where the path leads outside of models."""
+    current: Any = model
+    for part in path:
+        if isinstance(part, int):
+            continue
+        fields = getattr(current, "model_fields", {})
+        if part not in fields:
+            return []
+        current = _inner_model(fields[part].annotation)
+    return [f.alias or name for name, f in getattr(current, "model_fields", {}).items()]
+
+
+def _inner_model(annotation: Any) -> Any:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for argument in getattr(annotation, "__args__", ()):
+        found = _inner_model(argument)
+        if found is not None:
+            return found
+    return None
+
+
+def _problem(model: type[BaseModel], detail: Any, source: Source) -> Problem:
+    path: Path_ = tuple(detail["loc"])
+    where = ".".join(str(part) for part in path)
+    line = source.line(path)
+    if detail["type"] == "extra_forbidden":
+        return Problem(where, f"unknown key{nearest(str(path[-1]), known_keys(model, path[:-1]))}", line)
+    message = str(detail["msg"]).removeprefix("Value error, ")
+    given = detail.get("input")
+    shown = f" (given: {given!r})" if isinstance(given, str | int | float | bool) else ""
+    return Problem(where, message[:1].lower() + message[1:] + shown, line)
+
+
+def _walk(node: Any, path: Path_, lines: dict[Path_, int], duplicates: list[Problem]) -> None:
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            here = (*path, str(key.value))
+            if key.value in seen:
+                duplicates.append(Problem(".".join(map(str, here)), "is given twice", key.start_mark.line + 1))
+            seen.add(key.value)
+            lines[here] = key.start_mark.line + 1
+            _walk(value, here, lines, duplicates)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            lines[(*path, index)] = value.start_mark.line + 1
+            _walk(value, (*path, index), lines, duplicates)
+
+
+def _read_toml(file: Path, text: str) -> Source:
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{file}: not valid TOML ({error})") from error
+    lines: dict[Path_, int] = {}
+    table: Path_ = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[\[?([\w.\-]+)\]\]?", line):
+            table = tuple(header[1].split("."))
+            lines.setdefault(table, number)
+        elif key := re.match(r"\s*([\w\-]+)\s*=", line):
+            lines.setdefault((*table, key[1]), number)
+    return Source(str(file), data, lines)

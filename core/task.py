@@ -1,0 +1,37 @@
+"""A task: what the pipeline needs to know to run one evaluation of any kind.
+
+`core.tasks.<kind>` builds one from settings; the pipeline then asks, scores, seals and exports without knowing
+which kind it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.contracts import ScoringContext, System
+from core.records import Case, Output, Result
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """`evaluate` is pure: (case, output, context) → Result. `digests` and `versions` go into the run and decide
+    comparability. `artifacts` are writers of further files of the run folder (file name → function that writes
+    it to the given path). `notices` are remarks about the input worth showing (never errors)."""
+
+    kind: str
+    suite: str
+    suite_digest: str
+    cases: Sequence[Case]
+    system: System
+    evaluate: Callable[[Case, Output, ScoringContext], Result]
+    context: ScoringContext
+    digests: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    artifacts: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+    notices: tuple[str, ...] = ()
+    extra_summary: Mapping[str, Any] = field(default_factory=dict)
+    concurrency: int | None = None
+    judge_concurrency: int = 1
