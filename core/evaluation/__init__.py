@@ -1,0 +1,1 @@
+"""(Case, Output, judge) → Result with a verdict."""

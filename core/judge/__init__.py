@@ -1,0 +1,1 @@
+"""(Rubric, material) → Judgement."""

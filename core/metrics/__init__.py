@@ -1,0 +1,1 @@
+"""(Case, Output) → number or None; no I/O, no model."""

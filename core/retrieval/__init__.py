@@ -1,0 +1,1 @@
+"""Records → ranked records."""

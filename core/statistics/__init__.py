@@ -1,0 +1,1 @@
+"""Numbers → intervals, tests, corrections."""

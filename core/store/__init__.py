@@ -1,0 +1,1 @@
+"""Write once, read often: runs in SQLite."""

@@ -1,0 +1,1 @@
+"""Settings → Task, one module a kind of run."""

@@ -1,0 +1,1 @@
+"""The Streamlit app: queries read, charts draw, widgets ask, pages arrange."""

@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m tests.benchmarks NAME …` measures and prints; nothing here runs with the tests."""
