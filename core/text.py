@@ -1,18 +1,26 @@
 """Text as every layer sees it: normalised, in words, in sentences. Cached and Unicode-aware.
 
 One tokenising rule for indexing, overlap and claims: a word is a run of letters and digits, lower-cased after
-NFKC; numbers keep their inner separators ("3,5", "1.200").
+NFKC; numbers keep their inner separators ("3,5", "1.200"). Languages: German and English are first-class; for
+others (`language` says "other") stop words are those of a few big languages and nothing is stemmed.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
+
+import snowballstemmer
+
+from core.lexicon import word_list
 
 WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:[^\W_])*|\w", re.UNICODE)
 TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"\s+")
+_DETECTED = ("de", "en", "fr", "es", "it", "nl")
+_STEMMERS = {"de": "german", "en": "english"}
+_GERMAN_HINT = re.compile(r"[äöüß]|\w{4,}(?:ung|ungen|keit|heit|schaft|lich|isch|tion)\b")
 
 
 def fold(text: str) -> str:
@@ -35,3 +43,142 @@ def token_spans(text: str) -> list[tuple[int, int]]:
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Character ranges of the non-space runs of a text (words as users count them)."""
     return [match.span() for match in re.finditer(r"\S+", text)]
+
+
+# --- language, stop words, stems --------------------------------------------------------------------------------
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """Function words of a language (ISO 639-1), case-folded. For a language without a list ("other") those of
+    the big languages that are detected but neither German nor English."""
+    if language in _DETECTED:
+        return frozenset(w.casefold() for w in word_list(f"stopwords_{language}.txt"))
+    return frozenset().union(*(stop_words(each) for each in ("fr", "es", "it", "nl")))
+
+
+@lru_cache(maxsize=65_536)
+def language(text: str) -> str:
+    """ "de", "en" or "other": the language whose function words fill most of the first 400 words.
+
+    A text without function words is German when it has umlauts or German endings, else "other"; ask with more
+    text (question and answer together) where answers are short.
+    """
+    seen = words(text)[:400]
+    counts = {name: sum(word in stop_words(name) for word in seen) for name in _DETECTED}
+    best = max(_DETECTED, key=lambda name: counts[name])  # the first named wins a tie
+    if counts[best] == 0:
+        return "de" if _GERMAN_HINT.search(text.casefold()) else "other"
+    return best if best in ("de", "en") else "other"
+
+
+@cache
+def _stemmer(language: str) -> snowballstemmer.stemmer | None:
+    name = _STEMMERS.get(language)
+    return snowballstemmer.stemmer(name) if name else None
+
+
+@lru_cache(maxsize=131_072)
+def stem(word: str, language: str) -> str:
+    """The Snowball stem of one normalised word; words with digits, and languages that are neither German nor
+    English, are left as they are."""
+    stemmer = _stemmer(language)
+    if stemmer is None or not word.isalpha():
+        return word
+    return str(stemmer.stemWord(word))
+
+
+@lru_cache(maxsize=32_768)
+def content_words(text: str, language: str) -> tuple[str, ...]:
+    """The words of a text without the function words of `language`, in order, not stemmed. Numbers stay,
+    however short."""
+    stops = stop_words(language)
+    return tuple(word for word in words(text) if word not in stops)
+
+
+@lru_cache(maxsize=32_768)
+def stems(text: str, language: str) -> tuple[str, ...]:
+    """The stemmed content words of a text, in order."""
+    return tuple(stem(word, language) for word in content_words(text, language))
+
+
+# --- sentences --------------------------------------------------------------------------------------------------
+
+# A full stop may end a sentence; a blank line, a bullet or a list number at the start of a line always does.
+_BOUNDARY = re.compile(
+    r"(?P<stop>[.!?…]+[\"'»“”’)\]]*)(?=\s)|(?P<cjk>[。！？]+)|(?P<line>\n[ \t]*(?=\n))"
+    r"|(?P<item>\n(?=[ \t]*(?:[-*•–·▪◦‣]|\(?\d{1,2}[.)]|\(?[a-z]\))[ \t]))"
+)
+_LAST = re.compile(r"(\S+?)[.!?…]+[\"'»“”’)\]]*$")
+_NEXT = re.compile(r"\s+([\"'„“»«(\[]*)(\w+|.)?")
+_OPENERS = "([{\"'„“»«‚‘"
+
+
+@lru_cache(maxsize=16_384)
+def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Character ranges of the sentences of a text, without white space at their ends, in order and disjoint.
+
+    Abbreviations ("z. B.", "e.g.", "§ 5 Abs. 2 S. 1"), initials, German ordinals ("3. Semester", "8. Juli")
+    and decimals end no sentence; blank lines and list items begin a new one. Linear in the text.
+    """
+    spans = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        if match.lastgroup == "stop" and not _ends_sentence(text, start, match):
+            continue
+        end = match.end() if match.lastgroup in ("stop", "cjk") else match.start()
+        _keep(text, start, end, spans)
+        start = end
+    _keep(text, start, len(text), spans)
+    return tuple(spans)
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a text (see `sentence_spans`)."""
+    return tuple(text[start:end] for start, end in sentence_spans(text))
+
+
+def _keep(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+    piece = text[start:end]
+    left = start + len(piece) - len(piece.lstrip())
+    right = start + len(piece.rstrip())
+    if left < right:
+        spans.append((left, right))
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+    following = _NEXT.match(text, match.end())
+    after = following.group(2) or "" if following else ""
+    if not after:
+        return True
+    if "." not in match.group():
+        return not after[0].islower()
+    if after[0].islower() and not (following and "\n" in following.group()[:1]):
+        return False
+    window = text[max(start, match.end() - 40) : match.end()]
+    last = _LAST.search(window)
+    if last is None or match.group().startswith(("..", "…")):
+        return True
+    return not _keeps_on(last.group(1).lstrip(_OPENERS), after, text, start, match)
+
+
+def _keeps_on(word: str, after: str, text: str, start: int, match: re.Match[str]) -> bool:
+    """Whether a full stop after `word`, before `after`, belongs to the word."""
+    folded = word.casefold()
+    if folded in word_list("abbreviations.txt") or folded.rstrip(".") in word_list("abbreviations.txt"):
+        # "usw." and "etc." may end a sentence; a function word behind them says that they do.
+        return not (folded in ("usw", "etc", "ff", "f", "usf") and _starts_sentence(after))
+    if len(word) == 1 and word.isalpha():
+        return True  # an initial, or the first part of "z. B."
+    digits = word.removeprefix("§")
+    if digits.isdigit() and len(digits) <= 2:
+        at_line_start = not text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" \t(" + digits)
+        if at_line_start or after[0].isdigit():
+            return True
+        return not _starts_sentence(after) and language(text) != "en"
+    return False
+
+
+def _starts_sentence(word: str) -> bool:
+    folded = word.casefold()
+    return folded in stop_words("de") or folded in stop_words("en")
