@@ -172,7 +172,9 @@ def _keeps_on(word: str, after: str, text: str, start: int, match: re.Match[str]
         return True  # an initial, or the first part of "z. B."
     digits = word.removeprefix("§")
     if digits.isdigit() and len(digits) <= 2:
-        at_line_start = not text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" \t(" + digits)
+        at_line_start = not text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(
+            " \t(" + digits
+        )
         if at_line_start or after[0].isdigit():
             return True
         return not _starts_sentence(after) and language(text) != "en"
