@@ -7,6 +7,7 @@ one tree: a child of a switched-off parent is irrelevant, not "changed".
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -187,11 +188,62 @@ def load_settings(source: str | Path | Mapping[str, Any] | None = None, **overri
     for many in ("docs", "plugins", "passwords", "cpv_languages"):
         if isinstance(data.get(many), str):
             data[many] = [data[many]]
+    if isinstance(data.get("docs"), list | tuple):
+        data["docs"] = [part for each in data["docs"] for part in _split_docs(str(each))]
+    if isinstance(source, str | Path):
+        given = {key for key, value in overrides.items() if value is not None}
+        data = {key: value if key in given else _anchored(key, value, Path(source).parent) for key, value in data.items()}
     settings = validate(RunSettings, data, Source(read.name, data, read.lines))
     problems = check(settings)
     if problems:
         raise ConfigError(f"{read.name}: the settings cannot be used", problems)
     return settings
+
+
+PATHS = ("docs", "docs_root", "questions", "cpv_catalog", "cpv_queries", "prepared_results")
+
+
+def _anchored(key: str, value: Any, folder: Path) -> Any:
+    """Input paths in a file are taken from the working directory; what is not there, from the file's folder."""
+    if key not in PATHS or value is None:
+        return value
+    if isinstance(value, list | tuple):
+        return [_anchored(key, each, folder) for each in value]
+    here = Path(str(value))
+    if here.is_absolute() or here.exists() or any(Path().glob(str(value))):
+        return value
+    there = folder / here
+    return str(there) if there.exists() or any(folder.glob(str(value))) else value
+
+
+def _split_docs(entry: str) -> list[str]:
+    """`a.pdf,b.pdf` is two files; a file whose own name holds a comma is one."""
+    parts = [part.strip() for part in entry.split(",") if part.strip()]
+    return [entry] if len(parts) < 2 or Path(entry).exists() else parts
+
+
+def parse_flag(name: str, value: Any) -> Any:
+    """A flag's text as the setting's value: None when not given; JSON for settings that hold mappings or lists,
+    a comma list for lists of words. Paths are never split at commas."""
+    if value is None or value == ():
+        return None
+    annotation = str(RunSettings.model_fields[name].annotation)
+    if annotation.startswith("dict"):
+        return _pairs(name, value)
+    if name in ("plugins", "cpv_languages"):
+        return tuple(part.strip() for each in value for part in each.split(",") if part.strip())
+    return value
+
+
+def _pairs(name: str, text: str) -> dict[str, Any]:
+    """`{"a": 1}` or `a=1,b=2`."""
+    try:
+        if text.lstrip().startswith("{"):
+            return dict(json.loads(text))
+        return dict(part.split("=", 1) for part in text.split(",") if part.strip())
+    except (json.JSONDecodeError, ValueError) as error:
+        flag = "--" + name.replace("_", "-")
+        raise ConfigError(f"{flag}: expected JSON or key=value pairs, not {text!r} ({error})") from error
 
 
 def check(settings: RunSettings) -> list[Problem]:

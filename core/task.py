@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from core.contracts import ScoringContext, System
+from core.corpus import Document, ParsingReport
 from core.records import Case, Output, Result
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
     """`evaluate` is pure: (case, output, context) → Result. `digests` and `versions` go into the run and decide
-    comparability. `artifacts` are writers of further files of the run folder (file name → function that writes
+    comparability. `documents` and `reports` are kept with the run, so that evidence can be shown on its page and
+    the run scored again without the files. `artifacts` are writers of further files of the run folder (file name → function that writes
     it to the given path). `notices` are remarks about the input worth showing (never errors)."""
 
     kind: str
@@ -31,6 +33,8 @@ class Task:
     digests: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     artifacts: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+    documents: Sequence[Document] | None = None
+    reports: Sequence[ParsingReport] = ()
     notices: tuple[str, ...] = ()
     extra_summary: Mapping[str, Any] = field(default_factory=dict)
     concurrency: int | None = None

@@ -1,0 +1,62 @@
+"""The library: `evaluate`, `score` and `compare`. Synchronous, and usable under a running event loop, in a
+thread, in a notebook or in a Streamlit script: nothing here touches an event loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from core import pipeline
+from core.errors import ConfigError
+from core.pipeline import Options, Progress
+from core.records import Run
+from core.retrieval.stages import Stages
+from core.settings import RunSettings, load_settings
+from core.store.compare import Comparison, compare_runs
+from core.store.runs import Store
+from core.systems.replay import Replay
+from core.tasks import TASKS, rebuild
+
+
+def evaluate(
+    source: RunSettings | Mapping[str, Any] | str | Path,
+    *,
+    store: Store | None = None,
+    on_result: Callable[[Progress], None] | None = None,
+    **options: Any,
+) -> Run:
+    """Run one evaluation and return the sealed run.
+
+    `source` is settings, a mapping of settings or the path of a settings file; a file or mapping with `tests:`
+    is an audit. Raises ConfigError or InputError before anything runs.
+    """
+    settings = source if isinstance(source, RunSettings) else load_settings(source)
+    return pipeline.run(settings, store=store, on_event=on_result, **options)
+
+
+def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Path = "outputs") -> Run:
+    """Score a stored run again with today's metrics, without asking the system: a new run with a parent.
+
+    Raises StoreError for an unknown run and ConfigError where the run's inputs are no longer there.
+    """
+    earlier = run if isinstance(run, Run) else store.run(run)
+    if earlier.kind not in TASKS:
+        raise ConfigError(f"runs of kind '{earlier.kind}' cannot be scored again; known: {', '.join(sorted(TASKS))}")
+    settings = RunSettings.model_validate(earlier.settings)
+    task = rebuild(earlier, settings, store, Stages(Path(settings.cache_dir)), Replay(store.outputs(earlier.id)))
+    options = Options(
+        name=name or f"{earlier.name}-rescored",
+        output_dir=output_dir,
+        seed=earlier.seed,
+        repeats=earlier.repeats,
+        parent_id=earlier.id,
+        settings=earlier.settings,
+    )
+    return pipeline.execute(task, store, options)
+
+
+def compare(a: Run | str, b: Run | str, *, store: Store) -> Comparison:
+    """Compare a baseline `a` with a candidate `b` case by case; says whether and why they are not comparable."""
+    baseline, candidate = (each if isinstance(each, Run) else store.run(each) for each in (a, b))
+    return compare_runs(store, baseline.id, candidate.id)

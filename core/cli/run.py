@@ -1,0 +1,115 @@
+"""`plumbline run`: one evaluation from a settings file, flags, or both. The flags are the settings."""
+
+from __future__ import annotations
+
+import json
+import types
+from collections.abc import Callable
+from typing import Any, Literal, Union, get_args, get_origin
+
+import click
+
+from core import jobs, pipeline
+from core.cli.display import LiveProgress, print_run
+from core.records import Run, Verdict
+from core.retrieval.stages import Stages
+from core.settings import RunSettings, load_settings, parse_flag
+from core.store.runs import Store
+from core.tasks import TASKS, is_audit, run_audit
+
+
+def settings_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """One `--flag` for every setting, with its help text and choices."""
+    for name, field in reversed(RunSettings.model_fields.items()):
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        flag = "--" + name.replace("_", "-")
+        help_text = f"{field.description} [{extra.get('group', '')}]"
+        kind = _plain(field.annotation)
+        if kind is bool:
+            command = click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=help_text)(command)
+        elif get_origin(kind) is tuple:
+            command = click.option(flag, name, multiple=True, help=help_text + " (may be repeated)")(command)
+        elif get_origin(kind) is Literal:
+            command = click.option(flag, name, metavar="|".join(map(str, get_args(kind))), help=help_text)(command)
+        else:
+            command = click.option(flag, name, default=None, help=help_text)(command)
+    return command
+
+
+def _plain(annotation: Any) -> Any:
+    """`int | None` → `int`."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        return next(each for each in get_args(annotation) if each is not type(None))
+    return annotation
+
+
+@click.command()
+@click.argument("config", required=False, type=click.Path(dir_okay=False))
+@settings_flags
+@click.option("--resume", metavar="RUN", help="Finish a run that was interrupted; nothing is asked twice.")
+@click.option("--retry-errors", metavar="RUN", help="Ask again only what ended in an error.")
+@click.option("--plan", is_flag=True, help="Show what would run, and run nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the run's summary as JSON.")
+@click.option("--quiet", is_flag=True, help="Print only the last line.")
+@click.option("--job", hidden=True, help="Work on a job the dashboard requested.")
+@click.option("--store", "job_store", hidden=True, help="Store that holds the job.")
+@click.option("--no-judge", is_flag=True, help="Audit: judge nothing; what needs a judge is unchecked.")
+@click.option("--require-judge", is_flag=True, help="Audit: refuse to start without a judge.")
+@click.option("--out-dir", default=None, help="Audit: where the three reports go (default: report).")
+@click.option("--strict", is_flag=True, help="Audit: WEAK exits 1.")
+@click.option("--only", multiple=True, metavar="NAME", help="Audit: only these tests (may be repeated).")
+@click.option("--failed", is_flag=True, help="Audit: only the cases that failed in the newest run of this suite.")
+@click.option("--junit", default=None, metavar="FILE", help="Audit: write JUnit XML here as well.")
+@click.option("--github", is_flag=True, help="Audit: print GitHub annotations.")
+@click.option("--judge-cache", type=click.Choice(["use", "refresh", "only", "off"]), help="Audit: how judge replies are cached.")
+@click.option("--timeout-s", type=float, default=None, help="Audit: seconds one answer may take.")
+@click.pass_context
+def run(ctx: click.Context, config: str | None, **flags: Any) -> None:
+    """Run one evaluation from a settings file, flags, or both.
+
+    A file with `tests:` is an audit: exit 0 when all tests PASS or are WEAK, 1 for any FAIL or ERROR, 2 for a
+    wrong configuration, 3 when every test is ERROR. Every other run exits 0 when it completed, 2 for wrong
+    settings or inputs, 3 when every case is ERROR.
+    """
+    if flags["job"]:
+        ctx.exit(jobs.work(flags["job"], Store(flags["job_store"] or "outputs/plumbline.db")))
+    if config and is_audit(config):
+        ctx.exit(run_audit(config, _audit_flags(flags)))
+    given = {name: parse_flag(name, flags[name]) for name in RunSettings.model_fields}
+    settings = load_settings(config, **given)
+    if flags["plan"]:
+        click.echo(_plan(settings))
+        return
+    with LiveProgress(quiet=flags["quiet"] or flags["as_json"]) as live:
+        finished = pipeline.run(
+            settings, resume=flags["resume"], retry_errors=flags["retry_errors"], on_event=live.show
+        )
+    if flags["as_json"]:
+        click.echo(json.dumps(finished.model_dump(mode="json"), ensure_ascii=False, indent=2))
+    else:
+        print_run(finished, quiet=flags["quiet"])
+    ctx.exit(exit_code(finished))
+
+
+def exit_code(finished: Run) -> int:
+    """0 completed, 3 when every case is ERROR."""
+    total = sum(finished.verdicts.values())
+    return 3 if total and finished.verdicts.get(Verdict.ERROR, 0) == total else 0
+
+
+def _audit_flags(flags: dict[str, Any]) -> dict[str, Any]:
+    names = (
+        "no_judge require_judge out_dir strict only failed junit github judge_cache timeout_s resume "
+        "retry_errors concurrency repeats max_cost output_dir run_name store_path plan quiet as_json"
+    )
+    return {name: flags[name] for name in names.split()}
+
+
+def _plan(settings: RunSettings) -> str:
+    task = TASKS[settings.classifier_type](settings, Stages(None))
+    design = settings.design()
+    lines = [f"{task.kind}: {len(task.cases)} cases × {settings.repeats} of suite '{task.suite}'"]
+    lines += [f"  {key}: {value}" for key, value in task.extra_summary.items() if key.startswith("n_")]
+    lines += ["design:"] + [f"  {key}: {value}" for key, value in design.items()]
+    lines += [f"notice: {notice}" for notice in task.notices]
+    return "\n".join(lines)

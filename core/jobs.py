@@ -1,0 +1,48 @@
+"""Working on a job somebody requested through the store (the dashboard): in a process of its own, with progress
+in the store, stoppable, resumable. The process survives a closed tab."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core import pipeline
+from core.demo import demo_settings
+from core.errors import EvalError
+from core.records import Run
+from core.settings import load_settings
+from core.store.runs import Store
+
+
+def work(job_id: str, store: Store) -> int:
+    """Run the job to its end and record how it ended; the exit code of the process (0 even when cancelled)."""
+    job = store.job(job_id)
+    try:
+        store.start_job(job_id, pid=os.getpid())
+        finished = _WORKERS[job.kind](job.settings, store, job_id)
+    except EvalError as error:
+        store.finish_job(job_id, "failed", str(error))
+        return error.exit_code
+    except Exception as error:  # noqa: BLE001 - the job table must say why a job died, whatever it was
+        store.finish_job(job_id, "failed", f"{type(error).__name__}: {error}\n{traceback.format_exc(limit=-4)}")
+        return 1
+    store.finish_job(job_id, "cancelled" if finished.status == "cancelled" else "done", run_id=finished.id)
+    return 0
+
+
+def _run(settings: dict[str, Any], store: Store, job_id: str) -> Run:
+    wanted = dict(settings)
+    resume, retry = wanted.pop("resume", None), wanted.pop("retry_errors", None)
+    chosen = load_settings(wanted)
+    return pipeline.run(chosen, store=store, resume=resume, retry_errors=retry, job_id=job_id)
+
+
+def _demo(settings: dict[str, Any], store: Store, job_id: str) -> Run:
+    folder = Path(store.path).parent
+    return pipeline.run(demo_settings(folder), store=store, job_id=job_id)
+
+
+_WORKERS: dict[str, Callable[[dict[str, Any], Store, str], Run]] = {"run": _run, "demo": _demo}

@@ -1,0 +1,328 @@
+"""The flow in one screen: load → ask → score → verdict → attribute → store.
+
+`run` builds a task from settings and executes it; `execute` runs any task. Outputs are stored as they arrive
+and scored from what was stored, so a killed run resumes without asking anything twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core import provenance
+from core.contracts import BatchSystem, System
+from core.errors import ConfigError, StoreError, SystemFailure
+from core.evaluation.summary import aggregate, summarise
+from core.records import Case, Failure, Output, Result, Run, Verdict
+from core.retrieval.stages import Stages
+from core.settings import RunSettings
+from core.store.export import write_run_folder
+from core.store.runs import Store
+from core.task import Task
+from core.tasks import TASKS
+
+BATCH = 32
+FLUSH_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What `on_event` is told: `done` of `total` outputs, verdict counts so far, what is going on."""
+
+    run_id: str
+    done: int
+    total: int
+    verdicts: Mapping[str, int]
+    message: str = ""
+    cost_usd: float | None = 0.0
+
+
+@dataclass(slots=True)
+class Options:
+    """How to run a task; nothing here changes its result (repeats and seed apart)."""
+
+    name: str = ""
+    output_dir: str | Path = "outputs"
+    seed: int = 0
+    repeats: int = 1
+    concurrency: int | None = None
+    sweep_id: str | None = None
+    parent_id: str | None = None
+    job_id: str | None = None
+    resume: str | None = None
+    retry_errors: str | None = None
+    only_cases: frozenset[str] | None = None
+    folder: Path | None = None
+    on_event: Callable[[Progress], None] | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def run(
+    settings: RunSettings, *, store: Store | None = None, stages: Stages | None = None, **options: Any
+) -> Run:
+    """Run one configuration and return the sealed run (or the cancelled one). Nothing starts unless the whole
+    configuration is valid (ConfigError, InputError)."""
+    chosen = Options(
+        name=settings.run_name or "",
+        output_dir=settings.output_dir,
+        seed=settings.seed,
+        repeats=settings.repeats,
+        concurrency=settings.concurrency,
+        settings=settings.model_dump(mode="json"),
+    )
+    for name, value in options.items():
+        setattr(chosen, name, value)
+    store = store or Store(store_path(settings))
+    task = TASKS[settings.classifier_type](settings, stages or Stages(Path(settings.cache_dir)))
+    return execute(task, store, chosen)
+
+
+def store_path(settings: RunSettings) -> Path:
+    """The run store that belongs to these settings."""
+    return Path(settings.store_path or Path(settings.output_dir) / "plumbline.db")
+
+
+def execute(task: Task, store: Store, options: Options) -> Run:
+    """Ask what is missing, score what is stored, seal, export."""
+    started = time.perf_counter()
+    try:
+        current = _open_run(task, store, options)
+        recorder = _Recorder(task, store, current, options)
+        recorder.score_stored()
+        for output in _ask(task, recorder.missing(), options):
+            recorder.add(output)
+            if recorder.cancelled():
+                store.set_status(current.id, "cancelled")
+                return store.run(current.id)
+        recorder.flush()
+        return _seal(task, store, current, options, time.perf_counter() - started)
+    finally:
+        task.system.close()
+
+
+# --- opening --------------------------------------------------------------------------------------------------
+
+
+def _open_run(task: Task, store: Store, options: Options) -> Run:
+    wanted = options.resume or options.retry_errors
+    if not wanted:
+        return _new_run(task, store, options)
+    earlier = store.run(wanted)
+    if earlier.suite_digest != task.suite_digest:
+        raise ConfigError(
+            f"run {earlier.id} was made with other cases (suite '{earlier.suite}'): it cannot be continued; "
+            "start a new run instead"
+        )
+    if earlier.status != "sealed":
+        store.set_status(earlier.id, "running")
+        return earlier
+    if options.resume:
+        raise StoreError(f"run {earlier.id} is complete and sealed: nothing is left to resume")
+    options.parent_id = earlier.id
+    fresh = _new_run(task, store, options)
+    store.add_outputs(fresh.id, [output for output in store.outputs(earlier.id) if output.failure is None])
+    return fresh
+
+
+def _new_run(task: Task, store: Store, options: Options) -> Run:
+    now = datetime.now(UTC)
+    current = Run(
+        id=provenance.new_id(now),
+        name=options.name or f"{task.suite}-{now:%Y%m%d-%H%M%S}",
+        kind=task.kind,
+        suite=task.suite,
+        suite_digest=task.suite_digest,
+        created_at=now.isoformat(timespec="milliseconds"),
+        settings=options.settings,
+        digests=dict(task.digests),
+        versions={**provenance.versions(), **task.versions},
+        git_revision=provenance.git_revision(),
+        seed=options.seed,
+        parent_id=options.parent_id,
+        sweep_id=options.sweep_id,
+        n_cases=len(task.cases),
+        repeats=options.repeats,
+    )
+    store.create_run(current, task.cases)
+    if task.documents is not None:
+        store.add_documents(current.id, task.documents, task.reports)
+    return current
+
+
+# --- asking ---------------------------------------------------------------------------------------------------
+
+
+def _ask(task: Task, missing: Sequence[tuple[Case, int]], options: Options) -> Iterator[Output]:
+    """Outputs in the order they arrive; whatever goes wrong with a case is an Output with its failure."""
+    if isinstance(task.system, BatchSystem):
+        for start in range(0, len(missing), BATCH):
+            yield from _ask_batch(task.system, missing[start : start + BATCH])
+        return
+    width = options.concurrency or task.concurrency or task.system.concurrency
+    if width <= 1:
+        for case, repeat in missing:
+            yield _ask_one(task.system, case, repeat)
+        return
+    with ThreadPoolExecutor(max_workers=width, thread_name_prefix="ask") as pool:
+        futures: list[Future[Output]] = [pool.submit(_ask_one, task.system, *each) for each in missing]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def _ask_batch(system: BatchSystem, batch: Sequence[tuple[Case, int]]) -> Iterator[Output]:
+    by_repeat: dict[int, list[Case]] = {}
+    for case, repeat in batch:
+        by_repeat.setdefault(repeat, []).append(case)
+    for repeat, cases in by_repeat.items():
+        left = {case.id: case for case in cases}
+        try:
+            for output in system.ask_many(cases):
+                left.pop(output.case_id, None)
+                yield _stamped(output, repeat)
+        except Exception as error:  # noqa: BLE001 - whatever a system raises belongs to the cases it left open
+            for case in left.values():
+                yield _failed(case, repeat, error)
+
+
+def _ask_one(system: System, case: Case, repeat: int) -> Output:
+    begun = time.perf_counter()
+    try:
+        output = system.ask(case)
+    except Exception as error:  # noqa: BLE001 - a system may raise anything: it costs this case only
+        return _failed(case, repeat, error, (time.perf_counter() - begun) * 1000)
+    latency = output.latency_ms if output.latency_ms is not None else (time.perf_counter() - begun) * 1000
+    return _stamped(output.model_copy(update={"latency_ms": latency}), repeat)
+
+
+def _stamped(output: Output, repeat: int) -> Output:
+    asked = output.asked_at or datetime.now(UTC).isoformat(timespec="milliseconds")
+    return output.model_copy(update={"repeat": repeat, "asked_at": asked})
+
+
+def _failed(case: Case, repeat: int, error: Exception, latency_ms: float | None = None) -> Output:
+    known = isinstance(error, SystemFailure)
+    failure = Failure(
+        where="system",
+        kind=error.kind if isinstance(error, SystemFailure) else "exception",
+        message=str(error) if known else f"{type(error).__name__}: {error}",
+        retries=error.retries if isinstance(error, SystemFailure) else 0,
+    )
+    return _stamped(Output(case_id=case.id, failure=failure, latency_ms=latency_ms), repeat)
+
+
+# --- scoring --------------------------------------------------------------------------------------------------
+
+
+class _Recorder:
+    """Stores outputs and their results in small batches and tells how far the run is."""
+
+    def __init__(self, task: Task, store: Store, current: Run, options: Options) -> None:
+        self.task, self.store, self.run, self.options = task, store, current, options
+        self.cases = {case.id: case for case in task.cases}
+        self.outputs: list[Output] = []
+        self.total = len(task.cases) * options.repeats
+        self.verdicts: Counter[str] = Counter()
+        self.cost: float | None = 0.0
+        self.flushed = time.monotonic()
+        self.judging = (
+            ThreadPoolExecutor(max_workers=task.judge_concurrency, thread_name_prefix="judge")
+            if task.judge_concurrency > 1
+            else None
+        )
+
+    def missing(self) -> list[tuple[Case, int]]:
+        """What is still to be asked, repeat by repeat in case order."""
+        answered = self.store.answered(self.run.id)
+        again = self.options.retry_errors is not None
+        return [
+            (case, repeat)
+            for repeat in range(self.options.repeats)
+            for case in self.task.cases
+            if (case.id, repeat) not in answered or (again and answered[case.id, repeat])
+            if self.options.only_cases is None or case.id in self.options.only_cases
+        ]
+
+    def score_stored(self) -> None:
+        """Score outputs of an earlier attempt that have no result yet."""
+        scored = {(result.case_id, result.repeat): result for result in self.store.results(self.run.id)}
+        self.verdicts.update(result.verdict.value for result in scored.values())
+        left = [o for o in self.store.outputs(self.run.id) if (o.case_id, o.repeat) not in scored]
+        self._score(left)
+
+    def add(self, output: Output) -> None:
+        self.outputs.append(output)
+        spent = output.usage.cost_usd if output.usage else 0.0
+        self.cost = None if spent is None or self.cost is None else self.cost + spent
+        if len(self.outputs) >= BATCH or time.monotonic() - self.flushed > FLUSH_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        if self.outputs:
+            self.store.add_outputs(self.run.id, self.outputs)
+            self._score(self.outputs)
+            self.outputs = []
+        self.flushed = time.monotonic()
+
+    def _score(self, outputs: Sequence[Output]) -> None:
+        if not outputs:
+            return
+        results = list(self.judging.map(self._evaluate, outputs) if self.judging else map(self._evaluate, outputs))
+        self.store.add_results(self.run.id, results)
+        self.verdicts.update(result.verdict.value for result in results)
+        self._tell()
+
+    def _evaluate(self, output: Output) -> Result:
+        case = self.cases[output.case_id]
+        try:
+            return self.task.evaluate(case, output, self.task.context)
+        except Exception as error:  # noqa: BLE001 - a failing evaluator is ERROR for this case, never a score
+            failure = Failure(where="evaluator", kind="evaluator", message=f"{type(error).__name__}: {error}")
+            reason = f"the evaluator failed: {failure.message}"
+            return Result(
+                case_id=case.id, repeat=output.repeat, verdict=Verdict.ERROR, reasons=(reason,), failure=failure
+            )
+
+    def _tell(self) -> None:
+        done = sum(self.verdicts.values())
+        if self.options.job_id:
+            self.store.beat(self.options.job_id, done, f"{done} of {self.total} answered")
+        if self.options.on_event:
+            self.options.on_event(
+                Progress(self.run.id, done, self.total, dict(self.verdicts), cost_usd=self.cost)
+            )
+
+    def cancelled(self) -> bool:
+        return bool(self.options.job_id and not self.outputs and self.store.cancelled(self.options.job_id))
+
+
+# --- sealing --------------------------------------------------------------------------------------------------
+
+
+def _seal(task: Task, store: Store, current: Run, options: Options, seconds: float) -> Run:
+    cases, outputs = store.cases(current.id), list(store.outputs(current.id))
+    results = list(store.results(current.id))
+    aggregates = aggregate(cases, results)
+    summary = summarise(task.kind, cases, outputs, results, aggregates)
+    summary.update(task.extra_summary)
+    summary.update({"notices": list(task.notices), "runtime_seconds": seconds})
+    verdicts = Counter(result.verdict.value for result in results)
+    folder = options.folder or Path(options.output_dir) / provenance.folder_name(current)
+    sealed = store.seal(
+        current.id,
+        summary=summary,
+        aggregates=aggregates,
+        verdicts={verdict.value: verdicts.get(verdict.value, 0) for verdict in Verdict},
+        folder=str(folder),
+    )
+    write_run_folder(store, sealed.id, folder, task.artifacts)
+    return sealed

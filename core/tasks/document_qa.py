@@ -1,0 +1,136 @@
+"""Document QA: PDFs and questions → the built-in pipeline under test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.contracts import ScoringContext, System
+from core.corpus import Chunk, Document, ParsingReport
+from core.errors import InputError
+from core.evaluation.document_answers import DocumentAnswers
+from core.inputs.cases import load_questions
+from core.inputs.documents import PARSER_VERSION, load_documents
+from core.metrics.spans import evidence_spans
+from core.records import Case, Run, digest
+from core.retrieval.stages import Stages
+from core.settings import RunSettings
+from core.store.export import write_csv
+from core.store.runs import Store
+from core.systems.document_qa import DocumentQa
+from core.task import Task
+
+
+def document_qa(settings: RunSettings, stages: Stages) -> Task:
+    """Parse, read the questions, build the system. Raises InputError when no document could be read."""
+    loaded = load_questions(Path(settings.questions or ""))
+    documents, reports = load_documents(
+        settings.docs,
+        root=settings.docs_root,
+        parse_timeout=settings.parse_timeout,
+        cache_dir=Path(settings.cache_dir) / "parsed",
+        passwords=settings.passwords,
+    )
+    if not any(document.text.strip() for document in documents):
+        failed = "; ".join(f"{report.doc_path}: {', '.join(report.problems)}" for report in reports[:5])
+        raise InputError(f"none of the {len(reports)} documents has readable text ({failed})")
+    system = DocumentQa(settings, documents, stages)
+    return _task(
+        settings,
+        system,
+        system.chunks,
+        cases=loaded.cases[: settings.limit],
+        documents=documents,
+        reports=reports,
+        suite=settings.suite or loaded.suite,
+        suite_digest=loaded.digest if settings.limit is None else digest([loaded.digest, settings.limit]),
+        questions_digest=loaded.digest,
+        notices=loaded.notices,
+    )
+
+
+def document_qa_again(run: Run, settings: RunSettings, store: Store, stages: Stages, system: System) -> Task:
+    """The task of a stored run, from the documents and cases the store keeps."""
+    documents = [store.document(run.id, report.doc_path) for report in store.parsing_reports(run.id)]
+    present = [document for document in documents if document is not None]
+    return _task(
+        settings,
+        system,
+        DocumentQa(settings, present, stages).chunks,
+        cases=store.cases(run.id),
+        documents=present,
+        reports=store.parsing_reports(run.id),
+        suite=run.suite,
+        suite_digest=run.suite_digest,
+        questions_digest=run.digests.get("questions", run.suite_digest),
+        notices=(),
+    )
+
+
+def _task(
+    settings: RunSettings,
+    system: System,
+    chunks: Sequence[Chunk],
+    *,
+    cases: Sequence[Case],
+    documents: Sequence[Document],
+    reports: Sequence[ParsingReport],
+    suite: str,
+    suite_digest: str,
+    questions_digest: str,
+    notices: Sequence[str],
+) -> Task:
+    by_path = {document.doc_path: document for document in documents}
+    return Task(
+        kind="document_qa",
+        suite=suite,
+        suite_digest=suite_digest,
+        cases=cases,
+        system=system,
+        evaluate=DocumentAnswers().evaluate,
+        context=ScoringContext(
+            documents=by_path, chunks=chunks, top_k=settings.top_k, settings=settings.model_dump(mode="json")
+        ),
+        digests={
+            "questions": questions_digest,
+            "corpus": digest(sorted((document.doc_path, document.digest) for document in documents)),
+        },
+        versions={"parser": PARSER_VERSION},
+        documents=documents,
+        reports=reports,
+        notices=(*notices, *_parse_notices(reports), *_evidence_notices(cases, by_path)),
+        extra_summary={
+            "n_documents": len(documents),
+            "n_sections": sum(len(document.sections) for document in documents),
+            "n_paragraphs": sum(len(document.paragraphs) for document in documents),
+            "n_chunks": len(chunks),
+            "documents": [report.doc_path for report in reports],
+            "questions_path": settings.questions,
+        },
+        artifacts={"chunks.csv": lambda path: _write_chunks(path, chunks)},
+    )
+
+
+def _parse_notices(reports: Sequence[ParsingReport]) -> list[str]:
+    return [
+        f"{report.doc_path}: {report.status.replace('_', ' ')} ({'; '.join(report.problems) or 'no text found'})"
+        for report in reports
+        if report.status != "read"
+    ]
+
+
+def _evidence_notices(cases: Sequence[Case], documents: dict[str, Document]) -> list[str]:
+    """Evidence that cannot be found in the parsed text would silently lower recall: say so."""
+    notices = []
+    for case in cases:
+        found = {span.evidence_index for span in evidence_spans(case, documents)}
+        lost = [index for index in range(len(case.evidence)) if index not in found]
+        if lost:
+            named = ", ".join(sorted({case.evidence[index].doc_path for index in lost}))
+            notices.append(f"question {case.id}: {len(lost)} of {len(case.evidence)} evidence quotes not found in {named}")
+    return notices
+
+
+def _write_chunks(path: Path, chunks: Sequence[Chunk]) -> None:
+    columns = list(Chunk.model_fields)
+    write_csv(path, columns, ([getattr(chunk, column) for column in columns] for chunk in chunks))
