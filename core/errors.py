@@ -81,11 +81,11 @@ class SystemFailure(EvalError):
 
 
 class JudgeFailure(EvalError):
-    """The judge gave no usable answer; `raw_text` keeps what it did say."""
+    """The judge gave no usable answer; `raw_text` keeps what it did say, `kind` is one of FAILURE_KINDS."""
 
-    def __init__(self, message: str, kind: str = "unusable", raw_text: str = "") -> None:
+    def __init__(self, message: str, kind: str = "judge", raw_text: str = "", retries: int = 0) -> None:
         super().__init__(message)
-        self.kind, self.raw_text = kind, raw_text
+        self.kind, self.raw_text, self.retries = kind, raw_text, retries
 
 
 class StoreError(EvalError):

@@ -26,6 +26,10 @@ FAILURE_KINDS = (
     "judge",  # no usable judgement
     "evaluator",  # the evaluator itself failed
     "not_plantable",  # a probe could not be set up
+    "refusal",  # a model declined to do what it was asked
+    "truncated",  # a reply was cut off at its length limit
+    "budget",  # the next call might have cost more than allowed
+    "not_cached",  # replay only, and the reply was never recorded
     "cancelled",
 )
 
@@ -237,10 +241,28 @@ class Claim(Record):
     end: int | None = None
 
 
+class JudgedStatement(Record):
+    """One statement of a text that a rubric judges statement by statement. `score` None: nothing to decide
+    (no_claim) or not decided (cannot_tell, unverified)."""
+
+    index: int = Field(ge=1)
+    text: str
+    label: str
+    score: float | None = None
+    reasoning: str = ""
+    evidence_quote: str = ""
+    quote_verified: bool | None = None
+
+
 class Judgement(Record):
-    """One answer of a judge. `score` in [0, 1]; None together with `failure` or with the label "cannot_tell".
+    """One answer of a judge. `score` in [0, 1]; None together with `failure` or with one of the labels
+    "cannot_tell", "unverified" (the quoted evidence is not in the material), "no_claim" and "not_applicable"
+    (nothing to judge; the judge was not asked).
 
     `fingerprint` covers everything that decides the answer (provider, model, rubric version, sampling).
+    `votes` are the scores of repeated judging, `vote_labels` their labels (a vote without a score appears only
+    there). `statements` are the parts of a statement-by-statement judgement. `flags` are remarks that change no
+    score (injection_suspected, repaired, judge_unstable…).
     """
 
     rubric: str
@@ -255,9 +277,13 @@ class Judgement(Record):
     evidence_quote: str = ""
     quote_verified: bool | None = None
     votes: tuple[float, ...] = ()
+    vote_labels: tuple[str, ...] = ()
+    statements: tuple[JudgedStatement, ...] = ()
+    flags: tuple[str, ...] = ()
     raw_text: str = ""
     usage: Usage | None = None
     latency_ms: float | None = None
+    retries: int = 0
     cached: bool = False
     failure: Failure | None = None
 
