@@ -30,12 +30,9 @@ def distinct(ranked: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(ranked))
 
 
-def relevant_ids(judged: Mapping[str, int], rel_level: int = 1) -> set[str]:
-    """Ids whose grade is at least `rel_level`."""
-    return {item for item, grade in judged.items() if grade >= rel_level}
-
-
-def flags(ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None, rel_level: int = 1) -> list[bool]:
+def flags(
+    ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None, rel_level: int = 1
+) -> list[bool]:
     """Whether the item at each of the first `k` places is relevant (all places for None)."""
     return [judged.get(item, 0) >= rel_level for item in distinct(ranked)[:k]]
 
@@ -46,14 +43,29 @@ def n_relevant(judged: Mapping[str, int], rel_level: int = 1) -> int:
 
 
 @metric(
-    name="success_at_k", title="Success@k", family="ranking", kind="binary", formula="1 if one of the first k is relevant, else 0",
-    inputs=_RANKING, empty=_NO_RELEVANT, source=TREC,
+    name="success_at_k",
+    title="Success@k",
+    family="ranking",
+    kind="binary",
+    formula="1 if one of the first k is relevant, else 0",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source=TREC,
 )
 @metric(
-    name="hit_at_k", title="Hit@k", family="ranking", kind="binary", formula="success at k: 1 if one of the first k is relevant, else 0",
-    inputs=_RANKING, empty=_NO_RELEVANT, source=TREC, headline=True,
+    name="hit_at_k",
+    title="Hit@k",
+    family="ranking",
+    kind="binary",
+    formula="success at k: 1 if one of the first k is relevant, else 0",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source=TREC,
+    headline=True,
 )
-def success_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int, rel_level: int = 1) -> float | None:
+def success_at_k(
+    ranked: Sequence[str], judged: Mapping[str, int], k: int, rel_level: int = 1
+) -> float | None:
     """1.0 when one of the first `k` is relevant, else 0.0; None when nothing is.
 
     >>> success_at_k(["a", "b"], {"b": 1}, 1), success_at_k(["a", "b"], {"b": 1}, 2)
@@ -65,10 +77,17 @@ def success_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int, rel_l
 
 
 @metric(
-    name="precision_at_k", title="Precision@k", family="ranking", formula="relevant in the first k / k", inputs=_RANKING,
-    empty=_NO_RELEVANT + "; with sparse judgements a lower bound", source=TREC,
+    name="precision_at_k",
+    title="Precision@k",
+    family="ranking",
+    formula="relevant in the first k / k",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT + "; with sparse judgements a lower bound",
+    source=TREC,
 )
-def precision_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int, rel_level: int = 1) -> float | None:
+def precision_at_k(
+    ranked: Sequence[str], judged: Mapping[str, int], k: int, rel_level: int = 1
+) -> float | None:
     """Relevant items among the first `k`, divided by `k` (not by the length of the list); None when R = 0.
 
     >>> precision_at_k(["a", "b"], {"b": 1}, 5)
@@ -80,10 +99,18 @@ def precision_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int, rel
 
 
 @metric(
-    name="recall_at_k", title="Recall@k", family="ranking", formula="relevant in the first k / R", inputs=_RANKING,
-    empty=_NO_RELEVANT, source=TREC, headline=True,
+    name="recall_at_k",
+    title="Recall@k",
+    family="ranking",
+    formula="relevant in the first k / R",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source=TREC,
+    headline=True,
 )
-def recall_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int | None, rel_level: int = 1) -> float | None:
+def recall_at_k(
+    ranked: Sequence[str], judged: Mapping[str, int], k: int | None, rel_level: int = 1
+) -> float | None:
     """Share of all relevant items that stand among the first `k`; None when R = 0.
 
     >>> recall_at_k(["a", "b", "a"], {"a": 1, "c": 1}, 3)
@@ -94,8 +121,13 @@ def recall_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int | None,
 
 
 @metric(
-    name="r_precision", title="R-precision", family="ranking", formula="relevant in the first R / R", inputs=_RANKING,
-    empty=_NO_RELEVANT, source=TREC,
+    name="r_precision",
+    title="R-precision",
+    family="ranking",
+    formula="relevant in the first R / R",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source=TREC,
 )
 def r_precision(ranked: Sequence[str], judged: Mapping[str, int], rel_level: int = 1) -> float | None:
     """Precision at R, the number of relevant items; None when R = 0.
@@ -113,9 +145,14 @@ def first_relevant_rank(ranked: Sequence[str], judged: Mapping[str, int], rel_le
 
 
 @metric(
-    name="mrr_at_k", title="Reciprocal rank@k", family="ranking",
-    formula="1 / place of the first relevant item; 0 when none is in the first k", inputs=_RANKING, empty=_NO_RELEVANT,
-    source=TREC, headline=True,
+    name="mrr_at_k",
+    title="Reciprocal rank@k",
+    family="ranking",
+    formula="1 / place of the first relevant item; 0 when none is in the first k",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source=TREC,
+    headline=True,
 )
 def reciprocal_rank(
     ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None, rel_level: int = 1
@@ -131,6 +168,13 @@ def reciprocal_rank(
     return 1.0 / rank if rank else 0.0
 
 
+def n_retrieved_relevant(
+    ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None, rel_level: int = 1
+) -> int | None:
+    """How many of the first `k` are relevant; None when R = 0."""
+    return sum(flags(ranked, judged, k, rel_level)) if n_relevant(judged, rel_level) else None
+
+
 def _precision_sum(hits: Sequence[bool]) -> tuple[float, int]:
     total, found = 0.0, 0
     for rank, hit in enumerate(hits, 1):
@@ -141,12 +185,22 @@ def _precision_sum(hits: Sequence[bool]) -> tuple[float, int]:
 
 
 @metric(
-    name="average_precision", title="Average precision", family="ranking",
-    formula="(1/R) · Σ over relevant places i of precision@i", inputs=_RANKING, empty=_NO_RELEVANT, source=TREC,
+    name="average_precision",
+    title="Average precision",
+    family="ranking",
+    formula="(1/R) · Σ over relevant places i of precision@i",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source=TREC,
 )
 @metric(
-    name="average_precision_at_k", title="Average precision@k", family="ranking",
-    formula="(1/R) · Σ over relevant places i ≤ k of precision@i", inputs=_RANKING, empty=_NO_RELEVANT, source=TREC + ", map_cut",
+    name="average_precision_at_k",
+    title="Average precision@k",
+    family="ranking",
+    formula="(1/R) · Σ over relevant places i ≤ k of precision@i",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source=TREC + ", map_cut",
 )
 def average_precision(
     ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None, rel_level: int = 1
@@ -162,11 +216,17 @@ def average_precision(
 
 
 @metric(
-    name="ap_mink_at_k", title="Average precision@k over min(R, k)", family="ranking",
-    formula="(1/min(R, k)) · Σ over relevant places i ≤ k of precision@i", inputs=_RANKING, empty=_NO_RELEVANT,
+    name="ap_mink_at_k",
+    title="Average precision@k over min(R, k)",
+    family="ranking",
+    formula="(1/min(R, k)) · Σ over relevant places i ≤ k of precision@i",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
     source="Kaggle MAP@K; not the measure of trec_eval",
 )
-def ap_mink_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int, rel_level: int = 1) -> float | None:
+def ap_mink_at_k(
+    ranked: Sequence[str], judged: Mapping[str, int], k: int, rel_level: int = 1
+) -> float | None:
     """Average precision whose denominator is min(R, k), so that a full first page scores 1; None when R = 0.
 
     >>> ap_mink_at_k(["a"], {"a": 1, "b": 1}, 1)
@@ -177,9 +237,13 @@ def ap_mink_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int, rel_l
 
 
 @metric(
-    name="ragas_context_precision", title="Context precision (RAGAS)", family="ranking",
+    name="ragas_context_precision",
+    title="Context precision (RAGAS)",
+    family="ranking",
     formula="(1/relevant retrieved in the first k) · Σ over relevant places i ≤ k of precision@i; 0 when none was retrieved",
-    inputs=_RANKING, empty=_NO_RELEVANT, source="Es et al. 2023, RAGAS; cannot see missed evidence",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source="Es et al. 2023, RAGAS; cannot see missed evidence",
 )
 def ragas_context_precision(
     ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None, rel_level: int = 1
@@ -225,9 +289,14 @@ def ndcg_of_grades(
 
 
 @metric(
-    name="ndcg_at_k", title="nDCG@k", family="ranking",
+    name="ndcg_at_k",
+    title="nDCG@k",
+    family="ranking",
     formula="Σ_{i≤k} grade_i / log2(i + 1), divided by the same sum over all judged items in the best order, cut at k",
-    inputs=_RANKING, empty=_NO_RELEVANT, source="Järvelin & Kekäläinen 2002; trec_eval ndcg_cut (linear gain)", headline=True,
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source="Järvelin & Kekäläinen 2002; trec_eval ndcg_cut (linear gain)",
+    headline=True,
 )
 def ndcg_at_k(
     ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None, gain: Gain = "linear"
@@ -242,8 +311,12 @@ def ndcg_at_k(
 
 
 @metric(
-    name="ndcg_exp_at_k", title="nDCG@k, exponential gain", family="ranking",
-    formula="as nDCG@k with gain 2^grade − 1; never compared with linear gain", inputs=_RANKING, empty=_NO_RELEVANT,
+    name="ndcg_exp_at_k",
+    title="nDCG@k, exponential gain",
+    family="ranking",
+    formula="as nDCG@k with gain 2^grade − 1; never compared with linear gain",
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
     source="Burges et al. 2005",
 )
 def ndcg_exp_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None) -> float | None:
@@ -256,9 +329,13 @@ def ndcg_exp_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int | Non
 
 
 @metric(
-    name="bpref", title="bpref", family="ranking",
+    name="bpref",
+    title="bpref",
+    family="ranking",
     formula="(1/R) · Σ over retrieved relevant r of 1 − min(judged non-relevant above r, R) / min(R, N); N judged non-relevant",
-    inputs=_RANKING, empty=_NO_RELEVANT, source="Buckley & Voorhees 2004; " + TREC,
+    inputs=_RANKING,
+    empty=_NO_RELEVANT,
+    source="Buckley & Voorhees 2004; " + TREC,
 )
 def bpref(ranked: Sequence[str], judged: Mapping[str, int], rel_level: int = 1) -> float | None:
     """How rarely judged non-relevant items stand above relevant ones; unjudged items do not matter. None when
@@ -282,8 +359,14 @@ def bpref(ranked: Sequence[str], judged: Mapping[str, int], rel_level: int = 1) 
 
 
 @metric(
-    name="judged_at_k", title="Judged@k", family="ranking", formula="judged in the first k / places filled within k",
-    inputs=_RANKING, empty="None when nothing was retrieved or nothing is judged", source="ir_measures; Sakai 2007", direction=0,
+    name="judged_at_k",
+    title="Judged@k",
+    family="ranking",
+    formula="judged in the first k / places filled within k",
+    inputs=_RANKING,
+    empty="None when nothing was retrieved or nothing is judged",
+    source="ir_measures; Sakai 2007",
+    direction=0,
 )
 def judged_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None) -> float | None:
     """Share of the first `k` retrieved items that somebody judged (0 counts, negative does not); None for an
@@ -299,9 +382,14 @@ def judged_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int | None 
 
 
 @metric(
-    name="duplicate_rate_at_k", title="Duplicates@k", family="ranking", direction=-1,
-    formula="places in the first k that repeat an earlier id / places filled within k", inputs="ranked ids",
-    empty="None when nothing was retrieved", source="Plumbline",
+    name="duplicate_rate_at_k",
+    title="Duplicates@k",
+    family="ranking",
+    direction=-1,
+    formula="places in the first k that repeat an earlier id / places filled within k",
+    inputs="ranked ids",
+    empty="None when nothing was retrieved",
+    source="Plumbline",
 )
 def duplicate_rate_at_k(ranked: Sequence[str], k: int | None = None) -> float | None:
     """Share of the first `k` places that repeat an earlier id; None for an empty list.

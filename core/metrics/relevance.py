@@ -58,7 +58,10 @@ class RelevanceOf:
 
 
 def grade_hits(
-    case: Case, hits: Sequence[Hit], gold_spans: Sequence[GoldSpan] | None, chunks: Sequence[Chunk] | None = None
+    case: Case,
+    hits: Sequence[Hit],
+    gold_spans: Sequence[GoldSpan] | None,
+    chunks: Sequence[Chunk] | None = None,
 ) -> RelevanceOf:
     """Grade the hits of a case. `gold_spans` are its located evidence (None: there are no documents to look in);
     `chunks` is the pool that was searched (None: unknown).
@@ -70,7 +73,9 @@ def grade_hits(
     if case.qrels is not None:
         judged = case.qrels
         reason = "" if any(grade > 0 for grade in judged.values()) else "no_relevant"
-        return RelevanceOf({hit.id: max(0, judged.get(hit.id, 0)) for hit in hits}, "qrels", judged, reason=reason)
+        return RelevanceOf(
+            {hit.id: max(0, judged.get(hit.id, 0)) for hit in hits}, "qrels", judged, reason=reason
+        )
     if any(evidence.quote or evidence.end is not None for evidence in case.evidence):
         return _by_spans(case, hits, gold_spans, chunks)
     if case.gold_codes:
@@ -82,7 +87,12 @@ def grade_hits(
 def relevance_of(case: Case, hits: Sequence[Hit], context: ScoringContext) -> RelevanceOf:
     """`grade_hits` with what the run knows; gold spans are located once per case and corpus."""
     spans = None
-    if context.documents is not None and case.answerable is not False and case.qrels is None and case.evidence:
+    if (
+        context.documents is not None
+        and case.answerable is not False
+        and case.qrels is None
+        and case.evidence
+    ):
         spans = located(case, context)
         hits = [_placed(hit, context) for hit in hits]
     return grade_hits(case, hits, spans, context.chunks)
@@ -119,8 +129,14 @@ def _by_spans(
 ) -> RelevanceOf:
     gold = tuple(spans or ())
     found = {span.evidence_index for span in gold}
-    quotes = {i: e.quote for i, e in enumerate(case.evidence) if e.quote and i not in found} if spans is None else {}
-    missing = tuple(i for i, e in enumerate(case.evidence) if i not in found and (e.quote or e.end is not None))
+    quotes = (
+        {i: e.quote for i, e in enumerate(case.evidence) if e.quote and i not in found}
+        if spans is None
+        else {}
+    )
+    missing = tuple(
+        i for i, e in enumerate(case.evidence) if i not in found and (e.quote or e.end is not None)
+    )
     grades = {hit.id: hit_grade(hit, gold, quotes) for hit in hits}
     judged = pool_grades(gold, chunks) if chunks is not None and gold else None
     if not gold and not quotes:
@@ -195,9 +211,14 @@ def pool_grades(gold: Sequence[GoldSpan], chunks: Sequence[Chunk]) -> dict[str, 
 
 
 @metric(
-    name="evidence_recall", title="Evidence recall", family="spans",
+    name="evidence_recall",
+    title="Evidence recall",
+    family="spans",
     formula="evidence quotes of which the first k hits together hold at least half / evidence quotes",
-    inputs="gold evidence; the retrieved ranges", empty="None without gold evidence", source="Plumbline", headline=True,
+    inputs="gold evidence; the retrieved ranges",
+    empty="None without gold evidence",
+    source="Plumbline",
+    headline=True,
 )
 def evidence_recall(gold: Sequence[GoldSpan], retrieved: Mapping[str, Sequence[Span]]) -> float | None:
     """Share of the gold quotes that the retrieved ranges (by document) hold at least half of; each quote is its

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from core.contracts import Metric, ScoringContext, add_metric, metric
 from core.metrics import ranking
@@ -28,24 +28,46 @@ OF_SPANS = ("char_recall", "char_precision", "char_iou", "evidence_recall")
 OF_DOCUMENTS = ("target_doc_retrieved_at_k", "first_target_doc_rank", "n_retrieved_target_doc_chunks")
 RETRIEVAL_METRICS = (*NEED_RELEVANT, *OF_SPANS, *OF_DOCUMENTS, "ragas_recall_at_k", "duplicate_rate_at_k")
 
-_COUNT = {"family": "ranking", "kind": "count", "low": 0.0, "high": None, "source": "published name"}
-add_metric(Metric(
-    name="first_relevant_rank", title="First relevant place", direction=-1, formula="place of the first relevant hit, from 1",
-    inputs="ranked ids; judgements by id", empty="None when no relevant hit was retrieved",
-    function=ranking.first_relevant_rank, **{**_COUNT, "low": 1.0},
-))  # fmt: skip
-add_metric(Metric(
-    name="n_relevant_chunks", title="Relevant in the pool", direction=0, formula="R: relevant items in the whole pool",
-    inputs="judgements by id", empty="None when the pool is unknown", function=ranking.n_relevant, **_COUNT,
-))  # fmt: skip
-add_metric(Metric(
-    name="n_retrieved_relevant_chunks", title="Relevant in the first k", formula="relevant hits among the first k",
-    inputs="ranked ids; judgements by id", empty="None when nothing relevant exists",
-    function=lambda ranked, judged, k: sum(ranking.flags(ranked, judged, k)), **_COUNT,
-))  # fmt: skip
+
+_count = partial(Metric, family="ranking", kind="count", high=None, source="published name")
+add_metric(
+    _count(
+        name="first_relevant_rank",
+        title="First relevant place",
+        direction=-1,
+        low=1.0,
+        formula="place of the first relevant hit, from 1",
+        inputs="ranked ids; judgements by id",
+        empty="None when no relevant hit was retrieved",
+        function=ranking.first_relevant_rank,
+    )
+)
+add_metric(
+    _count(
+        name="n_relevant_chunks",
+        title="Relevant in the pool",
+        direction=0,
+        formula="R: relevant items in the whole pool",
+        inputs="judgements by id",
+        empty="None when the pool is unknown",
+        function=ranking.n_relevant,
+    )
+)
+add_metric(
+    _count(
+        name="n_retrieved_relevant_chunks",
+        title="Relevant in the first k",
+        formula="relevant hits among the first k",
+        inputs="ranked ids; judgements by id",
+        empty="None when nothing relevant exists",
+        function=ranking.n_retrieved_relevant,
+    )
+)
 
 
-def retrieval_scores(case: Case, output: Output, context: ScoringContext) -> tuple[Scores, Reasons, RelevanceOf]:
+def retrieval_scores(
+    case: Case, output: Output, context: ScoringContext
+) -> tuple[Scores, Reasons, RelevanceOf]:
     """Scores and reasons of each None for `output.hits` cut at `context.top_k`, and the relevance they rest on.
 
     Reason codes: not_answerable, no_gold, no_relevant (nothing in the pool is relevant), evidence_not_found (no
@@ -67,14 +89,24 @@ def retrieval_scores(case: Case, output: Output, context: ScoringContext) -> tup
     _document_scores(case, hits[:k], context, scores, reasons)
     scores["duplicate_rate_at_k"] = ranking.duplicate_rate_at_k([hit.id for hit in hits], k)
     if case.answerable is not False:
-        scores["ragas_recall_at_k"] = ragas_recall([hit.text for hit in hits], case.gold_answer, case.expected_keywords)
-    defaults = dict.fromkeys(RETRIEVAL_METRICS, "not_answerable" if case.answerable is False else "no_reference_text")
+        scores["ragas_recall_at_k"] = ragas_recall(
+            [hit.text for hit in hits], case.gold_answer, case.expected_keywords
+        )
+    defaults = dict.fromkeys(
+        RETRIEVAL_METRICS, "not_answerable" if case.answerable is False else "no_reference_text"
+    )
     defaults["duplicate_rate_at_k"] = "no_hits"
     undefined = {name: reasons.get(name) or defaults[name] for name, value in scores.items() if value is None}
     return scores, undefined, relevance
 
 
-def _ranking_scores(hits: Sequence[Hit], relevance: RelevanceOf, k: int, scores: Scores, reasons: Reasons) -> None:
+def _as_float(count: int | None) -> float | None:
+    return None if count is None else float(count)
+
+
+def _ranking_scores(
+    hits: Sequence[Hit], relevance: RelevanceOf, k: int, scores: Scores, reasons: Reasons
+) -> None:
     ranked = ranking.distinct([hit.id for hit in hits])
     judged = relevance.judged
     known = judged if judged is not None else {**relevance.grades, "": 1}  # R is unknown but at least 1
@@ -82,9 +114,8 @@ def _ranking_scores(hits: Sequence[Hit], relevance: RelevanceOf, k: int, scores:
     scores["hit_at_k"] = ranking.success_at_k(ranked, known, k)
     scores["precision_at_k"] = ranking.precision_at_k(ranked, known, k)
     scores["ragas_context_precision"] = ranking.ragas_context_precision(ranked, known, k)
-    scores["n_retrieved_relevant_chunks"] = float(sum(ranking.flags(ranked, known, k)))
-    first = ranking.first_relevant_rank(ranked, known)
-    scores["first_relevant_rank"] = None if first is None else float(first)
+    scores["n_retrieved_relevant_chunks"] = _as_float(ranking.n_retrieved_relevant(ranked, known, k))
+    scores["first_relevant_rank"] = _as_float(ranking.first_relevant_rank(ranked, known))
     reasons["first_relevant_rank"] = "not_retrieved"
     if judged is None:
         reasons.update(dict.fromkeys(NEED_POOL, "pool_unknown"))
@@ -108,7 +139,11 @@ def _ranking_scores(hits: Sequence[Hit], relevance: RelevanceOf, k: int, scores:
 
 
 def _span_scores(top: Sequence[Hit], relevance: RelevanceOf, scores: Scores, reasons: Reasons) -> None:
-    reason = relevance.reason if relevance.source == "spans" or relevance.reason == "not_answerable" else "no_evidence"
+    reason = (
+        relevance.reason
+        if relevance.source == "spans" or relevance.reason == "not_answerable"
+        else "no_evidence"
+    )
     reasons.update(dict.fromkeys(OF_SPANS, reason or "no_evidence"))
     if not relevance.gold:
         return
@@ -130,7 +165,9 @@ def _on_one_line(relevance: RelevanceOf, top: Sequence[Hit]) -> tuple[list[Span]
     far = 1 + max([span.end for span in relevance.gold] + [hit.end or 0 for hit in top])
     base = {path: index * far for index, path in enumerate(paths)}
     gold = [(base[span.doc_path] + span.start, base[span.doc_path] + span.end) for span in relevance.gold]
-    placed = [(hit.doc_path, hit.start, hit.end) for hit in top if hit.start is not None and hit.end is not None]
+    placed = [
+        (hit.doc_path, hit.start, hit.end) for hit in top if hit.start is not None and hit.end is not None
+    ]
     return gold, [(base[path] + start, base[path] + end) for path, start, end in placed]
 
 
@@ -138,11 +175,18 @@ def _on_one_line(relevance: RelevanceOf, top: Sequence[Hit]) -> tuple[list[Span]
 
 
 @metric(
-    name="target_doc_retrieved_at_k", title="Target document@k", family="documents", kind="binary",
+    name="target_doc_retrieved_at_k",
+    title="Target document@k",
+    family="documents",
+    kind="binary",
     formula="1 if one of the first k hits comes from a document the question names, else 0",
-    inputs="documents of the hits; documents of the question", empty="None when the question names no document", source="published name",
+    inputs="documents of the hits; documents of the question",
+    empty="None when the question names no document",
+    source="published name",
 )
-def target_doc_retrieved_at_k(documents: Sequence[str], targets: Sequence[str], k: int | None = None) -> float | None:
+def target_doc_retrieved_at_k(
+    documents: Sequence[str], targets: Sequence[str], k: int | None = None
+) -> float | None:
     """1.0 when one of the first `k` documents is a target, else 0.0; None without targets.
 
     >>> target_doc_retrieved_at_k(["a", "b"], ["b"], 1)
@@ -152,11 +196,21 @@ def target_doc_retrieved_at_k(documents: Sequence[str], targets: Sequence[str], 
 
 
 @metric(
-    name="first_target_doc_rank", title="First place of the target document", family="documents", kind="count", direction=-1,
-    low=1.0, high=None, formula="place of the first hit from a document the question names, from 1",
-    inputs="documents of the hits; documents of the question", empty="None when it was not retrieved", source="published name",
+    name="first_target_doc_rank",
+    title="First place of the target document",
+    family="documents",
+    kind="count",
+    direction=-1,
+    low=1.0,
+    high=None,
+    formula="place of the first hit from a document the question names, from 1",
+    inputs="documents of the hits; documents of the question",
+    empty="None when it was not retrieved",
+    source="published name",
 )
-def first_target_doc_rank(documents: Sequence[str], targets: Sequence[str], k: int | None = None) -> int | None:
+def first_target_doc_rank(
+    documents: Sequence[str], targets: Sequence[str], k: int | None = None
+) -> int | None:
     """Place of the first target document, from 1; None when there is none within `k`.
 
     >>> first_target_doc_rank(["a", "b"], ["b"])
@@ -166,11 +220,20 @@ def first_target_doc_rank(documents: Sequence[str], targets: Sequence[str], k: i
 
 
 @metric(
-    name="n_retrieved_target_doc_chunks", title="Hits from the target document", family="documents", kind="count", direction=0,
-    high=None, formula="hits among the first k from a document the question names",
-    inputs="documents of the hits; documents of the question", empty="None when the question names no document", source="published name",
+    name="n_retrieved_target_doc_chunks",
+    title="Hits from the target document",
+    family="documents",
+    kind="count",
+    direction=0,
+    high=None,
+    formula="hits among the first k from a document the question names",
+    inputs="documents of the hits; documents of the question",
+    empty="None when the question names no document",
+    source="published name",
 )
-def n_retrieved_target_doc_chunks(documents: Sequence[str], targets: Sequence[str], k: int | None = None) -> int | None:
+def n_retrieved_target_doc_chunks(
+    documents: Sequence[str], targets: Sequence[str], k: int | None = None
+) -> int | None:
     """How many of the first `k` come from a target document; None without targets.
 
     >>> n_retrieved_target_doc_chunks(["a", "b", "b"], ["b"], 2)
@@ -199,7 +262,10 @@ def _document_scores(
         return
     documents = [hit.doc_path for hit in top]
     scores["target_doc_retrieved_at_k"] = target_doc_retrieved_at_k(documents, targets)
-    first, count = first_target_doc_rank(documents, targets), n_retrieved_target_doc_chunks(documents, targets)
+    first, count = (
+        first_target_doc_rank(documents, targets),
+        n_retrieved_target_doc_chunks(documents, targets),
+    )
     scores["first_target_doc_rank"] = None if first is None else float(first)
     scores["n_retrieved_target_doc_chunks"] = None if count is None else float(count)
     reasons["first_target_doc_rank"] = "not_retrieved"
@@ -225,7 +291,9 @@ def _reference_units(gold_answer: str, keywords: tuple[str, ...]) -> tuple[tuple
 def _unit_found(unit: tuple[str, ...], texts: Sequence[frozenset[str]]) -> bool:
     """Whether one text holds at least 70 % of the unit's longer words, and all its numbers."""
     numbers = [word for word in unit if word[0].isdigit()]
-    content = [word for word in unit if len(word) > 3 and not word[0].isdigit()] or ([] if numbers else list(unit))
+    content = [word for word in unit if len(word) > 3 and not word[0].isdigit()] or (
+        [] if numbers else list(unit)
+    )
     for text in texts:
         if all(n in text for n in numbers) and sum(w in text for w in content) >= 0.7 * len(content):
             return True
@@ -233,9 +301,12 @@ def _unit_found(unit: tuple[str, ...], texts: Sequence[frozenset[str]]) -> bool:
 
 
 @metric(
-    name="ragas_recall_at_k", title="Reference recall (RAGAS-like)", family="reference text",
+    name="ragas_recall_at_k",
+    title="Reference recall (RAGAS-like)",
+    family="reference text",
     formula="reference units (keywords, sentences of the gold answer) found in one hit / reference units; found: 70 % of the words and every number",
-    inputs="texts of all hits; gold answer; expected keywords", empty="None without a gold answer and keywords",
+    inputs="texts of all hits; gold answer; expected keywords",
+    empty="None without a gold answer and keywords",
     source="published name; after Es et al. 2023 context recall, without a model: an estimate",
 )
 def ragas_recall(texts: Sequence[str], gold_answer: str | None, keywords: Sequence[str] = ()) -> float | None:

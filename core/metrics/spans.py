@@ -169,9 +169,9 @@ def _fuzzy(wanted: str, numbers: list[str], folded: Skeleton, text: str, low: in
         begin, finish = solid[0].b, solid[-1].b + solid[-1].size
         ratio = 2.0 * sum(block.size for block in solid) / (len(wanted) + finish - begin)
         span = folded.span(start + begin, start + finish)
-        if ratio >= FUZZY_MINIMUM and (best is None or ratio > best[0]):
-            if sorted(_NUMBER.findall(text[span[0] : span[1]])) == sorted(numbers):
-                best = (ratio, span)
+        same_numbers = sorted(_NUMBER.findall(text[span[0] : span[1]])) == sorted(numbers)
+        if same_numbers and ratio >= FUZZY_MINIMUM and (best is None or ratio > best[0]):
+            best = (ratio, span)
     return best[1] if best else None
 
 
@@ -277,8 +277,13 @@ _NO_GOLD = "None without gold ranges"
 
 
 @metric(
-    name="char_recall", title="Character recall", family="spans",
-    formula="gold characters that were retrieved / gold characters", inputs=_SPANS, empty=_NO_GOLD, source=_CHROMA,
+    name="char_recall",
+    title="Character recall",
+    family="spans",
+    formula="gold characters that were retrieved / gold characters",
+    inputs=_SPANS,
+    empty=_NO_GOLD,
+    source=_CHROMA,
 )
 def char_recall(gold: Sequence[Span], retrieved: Sequence[Span]) -> float | None:
     """Share of the gold characters that lie in a retrieved range; None without gold.
@@ -291,9 +296,13 @@ def char_recall(gold: Sequence[Span], retrieved: Sequence[Span]) -> float | None
 
 
 @metric(
-    name="char_precision", title="Character precision", family="spans",
+    name="char_precision",
+    title="Character precision",
+    family="spans",
     formula="gold characters that were retrieved / characters retrieved (overlapping chunks count each time)",
-    inputs=_SPANS, empty=_NO_GOLD + " or when nothing was retrieved", source=_CHROMA,
+    inputs=_SPANS,
+    empty=_NO_GOLD + " or when nothing was retrieved",
+    source=_CHROMA,
 )
 def char_precision(gold: Sequence[Span], retrieved: Sequence[Span]) -> float | None:
     """Share of the retrieved characters that are gold; text retrieved twice through overlapping chunks weighs
@@ -307,9 +316,13 @@ def char_precision(gold: Sequence[Span], retrieved: Sequence[Span]) -> float | N
 
 
 @metric(
-    name="char_iou", title="Character IoU", family="spans",
+    name="char_iou",
+    title="Character IoU",
+    family="spans",
     formula="gold characters retrieved / (characters retrieved, overlaps each time, + gold characters missed)",
-    inputs=_SPANS, empty=_NO_GOLD, source=_CHROMA,
+    inputs=_SPANS,
+    empty=_NO_GOLD,
+    source=_CHROMA,
 )
 def char_iou(gold: Sequence[Span], retrieved: Sequence[Span]) -> float | None:
     """Intersection over union of gold and retrieved characters as published: each gold character counts once

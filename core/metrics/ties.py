@@ -19,7 +19,9 @@ from core.metrics.ranking import discount, ndcg_of_grades
 TieMode = Literal["given", "trec"]
 
 
-def ordered(scored: Iterable[tuple[str, float]], tie_mode: TieMode = "trec", precision: str = "double") -> list[str]:
+def ordered(
+    scored: Iterable[tuple[str, float]], tie_mode: TieMode = "trec", precision: str = "double"
+) -> list[str]:
     """Ids in ranking order from (id, score) pairs.
 
     `given` keeps the order of the pairs. `trec` sorts by score descending, ties by id descending by code point;
@@ -41,7 +43,9 @@ def tie_groups(ranked: Sequence[str], scores: Sequence[float | None]) -> list[li
     groups: list[list[str]] = []
     seen: set[str] = set()
     places = enumerate(zip(ranked, scores, strict=True))
-    for _, members in groupby(places, key=lambda place: place[1][1] if place[1][1] is not None else (place[0],)):
+    for _, members in groupby(
+        places, key=lambda place: place[1][1] if place[1][1] is not None else (place[0],)
+    ):
         ids = [item for _, (item, _) in members if not (item in seen or seen.add(item))]  # type: ignore[func-returns-value]
         if ids:
             groups.append(ids)
@@ -60,9 +64,14 @@ def extremes(
 
 
 @metric(
-    name="tie_spread", title="Tie spread", family="ranking", direction=-1,
-    formula="highest − lowest nDCG@k over all orders of items with equal scores", inputs="ranked ids with scores; judgements by id",
-    empty="None without scores or without relevant items", source="McSherry & Najork 2008",
+    name="tie_spread",
+    title="Tie spread",
+    family="ranking",
+    direction=-1,
+    formula="highest − lowest nDCG@k over all orders of items with equal scores",
+    inputs="ranked ids with scores; judgements by id",
+    empty="None without scores or without relevant items",
+    source="McSherry & Najork 2008",
 )
 def tie_spread(
     ranked: Sequence[str], scores: Sequence[float | None], judged: Mapping[str, int], k: int | None = None

@@ -1,0 +1,294 @@
+"""From results of cases to figures of a run: means with their coverage and interval, rates, counts.
+
+The unit is the case: repeats of a case are averaged first, and cases of one cluster (a document, a session,
+paraphrases) are not counted as independent. Nothing here decides what a number means; that is `METRICS`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from core.contracts import METRICS, metric
+from core.evaluation.summary_tables import classifier_tables, document_tables
+from core.metrics.abstention_rates import rate_values
+from core.records import Aggregate, Case, Output, Result, Verdict
+from core.statistics.intervals import interval_for
+from core.statistics.power import detectable_difference
+
+ERROR_REASONS = frozenset({"judge_error", "system_error", "evaluator_error", "error"})
+NOT_GIVEN = "(not given)"
+CLASSIFIERS = frozenset({"ted_cpv", "api_classifier"})
+
+
+@metric(
+    name="pass_rate",
+    title="Pass rate",
+    family="verdict",
+    kind="binary",
+    formula="cases with verdict PASS / cases with a verdict other than ERROR",
+    inputs="verdicts",
+    empty="None when every case is an ERROR",
+    source="Plumbline",
+    headline=True,
+)
+def pass_rate(verdicts: Sequence[str]) -> float | None:
+    """Share of PASS among the verdicts other than ERROR; None without any.
+
+    >>> pass_rate(["PASS", "FAIL", "ERROR"])
+    0.5
+    """
+    decided = [verdict for verdict in verdicts if verdict != Verdict.ERROR]
+    return sum(verdict == Verdict.PASS for verdict in decided) / len(decided) if decided else None
+
+
+def aggregate(
+    cases: Sequence[Case],
+    results: Sequence[Result],
+    *,
+    group_by: Sequence[str] = ("question_type",),
+    level: float = 0.95,
+) -> list[Aggregate]:
+    """One row for every metric over all cases, and one for every value of each `group_by` (a field of Case or a
+    key of its metadata).
+
+    A value that is there counts, whatever the verdict, so that a failing judge moves no mean it has no part in.
+    A value that is missing counts as an error when the result failed or its reason is an error, and as not
+    applicable otherwise; a case without any result is an error. The three counts add up to the number of cases.
+    Rows are sorted by group and metric name.
+    """
+    by_case: dict[str, list[Result]] = {case.id: [] for case in cases}
+    for result in results:
+        if result.case_id in by_case:
+            by_case[result.case_id].append(result)
+    attempts = [[(_scores(case, result), result) for result in by_case[case.id]] for case in cases]
+    names = sorted({name for tried in attempts for scores, _ in tried for name in scores})
+    clusters = [case.cluster for case in cases]
+    groups = list(_groups(cases, group_by))
+    rows: list[tuple[str, str, int, Aggregate]] = []
+    for place, name in enumerate(names):
+        values = [_value(name, tried) for tried in attempts]
+        for key, group, members in groups:
+            rows.append((key, group, place, _row(name, values, clusters, members, level, key, group)))
+    return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
+
+
+_Attempt = tuple[Mapping[str, float | None], Result]
+
+
+def _groups(cases: Sequence[Case], group_by: Sequence[str]) -> Iterator[tuple[str, str, list[int]]]:
+    """(field, value, places of the cases that have it), first all cases under no field."""
+    yield "", "", list(range(len(cases)))
+    for key in group_by:
+        members: dict[str, list[int]] = {}
+        for place, case in enumerate(cases):
+            members.setdefault(group_of(case, key), []).append(place)
+        if not set(members) <= {NOT_GIVEN}:
+            yield from ((key, group, members[group]) for group in sorted(members))
+
+
+def group_of(case: Case, key: str) -> str:
+    """The group a case belongs to under a field of Case or a key of its metadata; "(not given)" for none."""
+    value = getattr(case, key) if key in Case.model_fields else case.metadata.get(key)
+    return NOT_GIVEN if value is None or value == "" else str(value)
+
+
+def _scores(case: Case, result: Result) -> dict[str, float | None]:
+    scores = dict(result.scores)
+    scores["pass_rate"] = None if result.verdict is Verdict.ERROR else float(result.verdict is Verdict.PASS)
+    if "abstained" in result.scores:
+        abstained = result.scores["abstained"]
+        known = abstained is not None and case.answerable is not None
+        rates = rate_values(bool(case.answerable), bool(abstained))
+        scores.update(rates if known else dict.fromkeys(rates))
+    return scores
+
+
+_NOT_APPLICABLE, _ERROR = "not applicable", "error"
+
+
+def _value(name: str, tried: Sequence[_Attempt]) -> float | str:
+    """The mean over the repeats of one case, or why there is none."""
+    if len(tried) == 1:
+        single = tried[0][0].get(name)
+        if single is not None:
+            return float(single)
+    else:
+        values = [value for scores, _ in tried if (value := scores.get(name)) is not None]
+        if values:
+            return sum(values) / len(values)
+    return _ERROR if not tried or any(_is_error(name, result) for _, result in tried) else _NOT_APPLICABLE
+
+
+def _is_error(name: str, result: Result) -> bool:
+    reason = result.undefined.get(name)
+    if reason is not None:
+        return reason in ERROR_REASONS
+    return result.verdict is Verdict.ERROR or result.failure is not None
+
+
+def _row(
+    name: str,
+    values: Sequence[float | str],
+    clusters: Sequence[str | None],
+    members: Sequence[int],
+    level: float,
+    key: str,
+    group: str,
+) -> Aggregate:
+    known = METRICS.get(name)
+    places = [place for place in members if not isinstance(values[place], str)]
+    numbers = [float(values[place]) for place in places]
+    of_cluster = [clusters[place] for place in places]
+    clustered = of_cluster if any(cluster is not None for cluster in of_cluster) else None
+    interval = (
+        interval_for(numbers, known.kind if known else "unbounded", clustered, level) if numbers else None
+    )
+    n_error = sum(values[place] == _ERROR for place in members)
+    return Aggregate(
+        metric=name,
+        mean=sum(numbers) / len(numbers) if numbers else None,
+        n_scored=len(numbers),
+        n_not_applicable=len(members) - len(numbers) - n_error,
+        n_error=n_error,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        level=level,
+        method=interval.method if interval else "",
+        note=interval.note if interval else "",
+        group_by=key,
+        group=group,
+    )
+
+
+# --- the summary of a run -------------------------------------------------------------------------------------
+
+
+def summarise(
+    kind: str,
+    cases: Sequence[Case],
+    outputs: Sequence[Output],
+    results: Sequence[Result],
+    aggregates: Sequence[Aggregate],
+) -> dict[str, Any]:
+    """The summary of a run under its published keys (`answer_metrics`, `retrieval_metrics`, `diagnostics`,
+    `classifier.ranking_metrics`…), together with verdict counts, coverage, the headline figures with their
+    intervals, and what this question set can detect. Keys that do not apply are absent. Counts are of cases: of
+    several repeats the worst one counts."""
+    worst = worst_repeats(results)
+    counts = Counter(result.verdict.value for result in worst)
+    summary: dict[str, Any] = {
+        "n_cases": len(cases),
+        "n_results": len(results),
+        "n_flaky": n_flaky(results),
+        "verdicts": {verdict.value: counts[verdict.value] for verdict in Verdict},
+        "coverage": coverage(cases, results),
+        "headline": headline(aggregates),
+        "detectable": detectable(len(cases)),
+        "failures": failures(outputs, results),
+    }
+    if kind == "audit":
+        return summary
+    if kind in CLASSIFIERS or _is_classification(kind, cases, results):
+        return summary | classifier_tables(cases, outputs, worst, aggregates)
+    return summary | document_tables(cases, outputs, worst, aggregates)
+
+
+def _is_classification(kind: str, cases: Sequence[Case], results: Sequence[Result]) -> bool:
+    return kind == "prepared_rag_results" and any("exact_top1_match" in result.scores for result in results)
+
+
+def worst_repeats(results: Sequence[Result]) -> list[Result]:
+    """One result a case, in the order of first appearance: the severest verdict, the first of several."""
+    order = list(Verdict)
+    chosen: dict[str, Result] = {}
+    for result in results:
+        kept = chosen.get(result.case_id)
+        if kept is None or order.index(result.verdict) > order.index(kept.verdict):
+            chosen[result.case_id] = result
+    return list(chosen.values())
+
+
+def n_flaky(results: Sequence[Result]) -> int:
+    """Cases whose repeats have different verdicts."""
+    verdicts: dict[str, set[Verdict]] = {}
+    for result in results:
+        verdicts.setdefault(result.case_id, set()).add(result.verdict)
+    return sum(len(seen) > 1 for seen in verdicts.values())
+
+
+def coverage(cases: Sequence[Case], results: Sequence[Result]) -> dict[str, Any]:
+    """How many cases have a result that is not an ERROR; `share` is None without cases."""
+    known = {case.id for case in cases}
+    decided = {r.case_id for r in results if r.verdict is not Verdict.ERROR} & known
+    share = len(decided) / len(known) if known else None
+    return {"n_decided": len(decided), "n_error": len(known) - len(decided), "share": share}
+
+
+def failures(outputs: Sequence[Output], results: Sequence[Result]) -> dict[str, int]:
+    """Failures counted by `where: kind`; each result or output counts once."""
+    failed = {(r.case_id, r.repeat): r.failure for r in results if r.failure is not None}
+    for output in outputs:
+        if output.failure is not None:
+            failed.setdefault((output.case_id, output.repeat), output.failure)
+    return dict(sorted(Counter(f"{failure.where}: {failure.kind}" for failure in failed.values()).items()))
+
+
+def headline(aggregates: Iterable[Aggregate]) -> dict[str, dict[str, Any]]:
+    """The headline metrics over all cases: mean, interval, counts."""
+    chosen: dict[str, dict[str, Any]] = {}
+    for row in aggregates:
+        known = METRICS.get(row.metric)
+        if known is not None and known.headline and not row.group_by and row.n_scored:
+            chosen[row.metric] = row.model_dump(
+                include={
+                    "mean",
+                    "low",
+                    "high",
+                    "level",
+                    "method",
+                    "note",
+                    "n_scored",
+                    "n_not_applicable",
+                    "n_error",
+                }
+            )
+    return chosen
+
+
+DISCORDANCE = 0.3  # share of questions on which two versions of a system are taken to differ
+
+
+def detectable(n: int, discordance: float = DISCORDANCE) -> str:
+    """One sentence: which drop of a pass rate `n` questions can show (one-sided, α = .05, power .8)."""
+    if n < 1:
+        return "There are no questions, so nothing can be detected."
+    questions = "1 question" if n == 1 else f"{n:,} questions"
+    found = _detectable(n, discordance)
+    if found is None:
+        return (
+            f"With {questions} no drop can be shown reliably, whatever its size: two versions differ on about "
+            f"{discordance:.0%} of the questions at most."
+        )
+    points = max(1, math.ceil(100 * found - 0.05))  # rounded up: a smaller drop would be promised wrongly
+    return (
+        f"With {questions} you can only detect drops of about {points} point{'s' if points != 1 else ''} or more "
+        f"(when the two versions differ on {discordance:.0%} of the questions; four times in five, one-sided at 5 %)."
+    )
+
+
+_EXACT_TO = 500  # above it the normal approximation agrees to a tenth of a point
+
+
+def _detectable(n: int, discordance: float) -> float | None:
+    if n <= _EXACT_TO:
+        return detectable_difference(n, discordance, sided=1)
+    factor = 2.4864749  # z(.95) + z(.80)
+    return float((factor**2 * discordance / (n + factor**2)) ** 0.5)
+
+
+def means(aggregates: Iterable[Aggregate], group_by: str = "", group: str = "") -> Mapping[str, float | None]:
+    """Metric → mean, of all cases or of one group."""
+    return {row.metric: row.mean for row in aggregates if (row.group_by, row.group) == (group_by, group)}
