@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from core.errors import StoreError
@@ -14,9 +15,33 @@ from core.store.packing import from_json, sql_text, to_json
 LOST_AFTER = 10.0  # seconds without a heartbeat after which a running job counts as lost
 _ENDED = ("done", "failed", "cancelled")
 _COLUMNS = (
-    "id, token, kind, settings, status, run_id, total, done, message, error, cancel_requested, created_at, "
+    "id, token, kind, settings, status, run_id, pid, total, done, message, error, cancel_requested, created_at, "
     "started_at, finished_at, heartbeat"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job. `heartbeat` is a Unix time, the other times are ISO 8601 in UTC; `total` is None until it is
+    known; `lost` is True where it should be running and has given no sign of life."""
+
+    id: str
+    token: str
+    kind: str
+    settings: dict[str, Any]
+    status: str
+    run_id: str | None
+    pid: int | None
+    total: int | None
+    done: int
+    message: str
+    error: str
+    cancel_requested: bool
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+    heartbeat: float | None
+    lost: bool
 
 
 class Jobs(Database):
@@ -34,15 +59,14 @@ class Jobs(Database):
             row = connection.execute("SELECT id FROM jobs WHERE token = ?", (token,)).fetchone()
         return str(row[0])
 
-    def job(self, job_id: str) -> dict[str, Any]:
-        """One job; `settings` as a dict, `lost` True where it runs without a sign of life. StoreError when
-        there is none of this id."""
+    def job(self, job_id: str) -> Job:
+        """One job. StoreError when there is none of this id."""
         found = self.rows(f"SELECT {_COLUMNS} FROM jobs WHERE id = ?", (job_id,))
         if not found:
             raise StoreError(f"no job {job_id} in the store")
         return _job(found[0])
 
-    def jobs(self, limit: int = 50, *, active: bool = False) -> list[dict[str, Any]]:
+    def jobs(self, limit: int = 50, *, active: bool = False) -> list[Job]:
         """Jobs, newest first; `active` gives those that are not ended."""
         where = f"WHERE status NOT IN ({', '.join(repr(s) for s in _ENDED)})" if active else ""
         found = self.rows(
@@ -50,14 +74,16 @@ class Jobs(Database):
         )
         return [_job(row) for row in found]
 
-    def start_job(self, job_id: str, run_id: str | None = None, total: int | None = None) -> None:
+    def start_job(
+        self, job_id: str, run_id: str | None = None, total: int | None = None, pid: int | None = None
+    ) -> None:
         """Mark a job as running, with its run and number of cases once they are known. May be called again."""
         self._update(
             job_id,
             "status = CASE WHEN cancel_requested THEN 'cancelling' ELSE 'running' END, "
-            "run_id = coalesce(?, run_id), total = coalesce(?, total), started_at = coalesce(started_at, ?), "
+            "run_id = coalesce(?, run_id), total = coalesce(?, total), pid = coalesce(?, pid), started_at = coalesce(started_at, ?), "
             "finished_at = NULL, error = '', heartbeat = ?",
-            (run_id, total, now(), time.time()),
+            (run_id, total, pid, now(), time.time()),
         )
 
     def beat(self, job_id: str, done: int | None = None, message: str | None = None) -> None:
@@ -68,14 +94,16 @@ class Jobs(Database):
             (time.time(), done, None if message is None else sql_text(message)),
         )
 
-    def finish_job(self, job_id: str, status: str = "done", error: str = "") -> None:
+    def finish_job(
+        self, job_id: str, status: str = "done", error: str = "", run_id: str | None = None
+    ) -> None:
         """End a job: done | failed | cancelled."""
         if status not in _ENDED:
             raise StoreError(f"a job ends as {', '.join(_ENDED)}, not '{status}'")
         self._update(
             job_id,
-            "status = ?, error = ?, finished_at = ?, heartbeat = ?",
-            (status, sql_text(error), now(), time.time()),
+            "status = ?, error = ?, run_id = coalesce(?, run_id), finished_at = ?, heartbeat = ?",
+            (status, sql_text(error), run_id, now(), time.time()),
         )
 
     def cancel_job(self, job_id: str) -> None:
@@ -109,10 +137,10 @@ class Jobs(Database):
                 raise StoreError(f"no job {job_id} in the store")
 
 
-def _job(row: tuple[Any, ...]) -> dict[str, Any]:
-    job = dict(zip(_COLUMNS.split(", "), row, strict=True))
-    job["settings"] = from_json(job["settings"])
-    job["cancel_requested"] = bool(job["cancel_requested"])
-    silent = job["heartbeat"] is not None and time.time() - job["heartbeat"] > LOST_AFTER
-    job["lost"] = job["status"] in ("running", "cancelling") and silent
-    return job
+def _job(row: tuple[Any, ...]) -> Job:
+    fields = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    silent = fields["heartbeat"] is not None and time.time() - fields["heartbeat"] > LOST_AFTER
+    fields["lost"] = fields["status"] in ("running", "cancelling") and silent
+    fields["settings"] = from_json(fields["settings"])
+    fields["cancel_requested"] = bool(fields["cancel_requested"])
+    return Job(**fields)

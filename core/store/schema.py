@@ -165,6 +165,7 @@ _TABLES = (
         settings TEXT NOT NULL,
         status TEXT NOT NULL,
         run_id TEXT,
+        pid INTEGER,
         total INTEGER,
         done INTEGER NOT NULL DEFAULT 0,
         message TEXT NOT NULL DEFAULT '',
@@ -242,8 +243,7 @@ def _guards() -> list[str]:
         made += [
             f"CREATE TRIGGER {table}_no_insert BEFORE INSERT ON {table} WHEN {sealed.format(row='NEW')} {stop}",
             f"CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table} WHEN {sealed.format(row='OLD')} {stop}",
-            f"CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table} "
-            f"WHEN {sealed.format(row='OLD')} AND {purged} {stop}",
+            f"CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table} WHEN {sealed.format(row='OLD')} AND {purged} {stop}",
         ]
     fixed = (
         "id, name, kind, suite, suite_digest, created_at, status, sealed_at, settings, digests, versions, "
@@ -251,8 +251,7 @@ def _guards() -> list[str]:
     )
     made += [
         f"CREATE TRIGGER runs_no_update BEFORE UPDATE OF {fixed} ON runs WHEN OLD.sealed_at IS NOT NULL {stop}",
-        "CREATE TRIGGER runs_no_delete BEFORE DELETE ON runs "
-        f"WHEN OLD.sealed_at IS NOT NULL AND OLD.deleted_at IS NULL {stop}",
+        f"CREATE TRIGGER runs_no_delete BEFORE DELETE ON runs WHEN OLD.sealed_at IS NOT NULL AND OLD.deleted_at IS NULL {stop}",
     ]
     return made
 

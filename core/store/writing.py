@@ -120,8 +120,7 @@ class Writing(Reading):
                 made.append(rows.result_row(key, case_key, result, layout, names, place))
             before = connection.total_changes
             connection.executemany(rows.INSERT_RESULT, made)
-            written = connection.total_changes - before
-        return written
+            return connection.total_changes - before
 
     def set_status(self, run_id: str, status: str) -> None:
         """queued | running | cancelling | cancelled | failed. Sealing has its own method."""
