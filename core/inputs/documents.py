@@ -54,9 +54,7 @@ def load_documents(
         results[file.path] = parsed
         cache.put(digests[file.path], file.kind, parsed)
 
-    parse_all(
-        to_parse, timeout=parse_timeout, passwords=_values(passwords), workers=workers, on_parsed=store
-    )
+    parse_all(to_parse, timeout=parse_timeout, passwords=_values(passwords), workers=workers, on_parsed=store)
     documents, reports = [], []
     for file in files:
         parsed = results[file.path]

@@ -56,7 +56,9 @@ def find_files(patterns: Sequence[str], root: str | None = None) -> list[SourceF
     files = [_source(path, folder, problems) for path in _without_aliases(found)]
     if problems:
         raise InputError("the documents cannot be found", problems)
-    return sorted((file for file in files if file is not None), key=lambda file: (file.doc_path, str(file.path)))
+    return sorted(
+        (file for file in files if file is not None), key=lambda file: (file.doc_path, str(file.path))
+    )
 
 
 def slug(name: str) -> str:
@@ -88,7 +90,9 @@ def _matches(pattern: str) -> Iterator[str]:
 
 def _spellings(pattern: str) -> Iterator[str]:
     """The pattern as given, then composed and decomposed: a disk may spell `ü` in either way."""
-    yield from dict.fromkeys((pattern, unicodedata.normalize("NFC", pattern), unicodedata.normalize("NFD", pattern)))
+    yield from dict.fromkeys(
+        (pattern, unicodedata.normalize("NFC", pattern), unicodedata.normalize("NFD", pattern))
+    )
 
 
 def _walk(folder: str) -> Iterator[str]:
@@ -127,7 +131,9 @@ def _common(bases: Sequence[Path]) -> Path:
     try:
         return Path(os.path.commonpath(bases))
     except ValueError as error:  # different drives
-        raise InputError("the documents have no common folder", [Problem("docs_root", "must be given")]) from error
+        raise InputError(
+            "the documents have no common folder", [Problem("docs_root", "must be given")]
+        ) from error
 
 
 def _source(path: Path, root: Path, problems: list[Problem]) -> SourceFile | None:

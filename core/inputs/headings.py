@@ -40,7 +40,9 @@ _STATUTE = re.compile(r"^[A-ZÄÖÜ][A-Za-zÄÖÜ]{0,6}[A-ZÄÖÜ](?![\w-])\s*(?
 _RUNNING_TEXT = re.compile(
     r"\b(?:gilt|gelten|findet|finden|wird|werden|bleibt|bleiben|entsprechend|wie folgt|ist|sind|shall|applies|apply)\b"
 )
-REPEALED = re.compile(r"weggefallen|aufgehoben|entfällt|gestrichen|repealed|deleted|reserved|abrogé", re.IGNORECASE)
+REPEALED = re.compile(
+    r"weggefallen|aufgehoben|entfällt|gestrichen|repealed|deleted|reserved|abrogé", re.IGNORECASE
+)
 _LAST_WORD_OPEN = frozenset(
     "und oder bzw. der des die das den dem bei von für im in zur zum mit sowie an auf and or of the for to in on with a"
     " et de la du des pour à".split()
@@ -89,7 +91,13 @@ def _readings(index: int, line: Line, lines: Sequence[Line]) -> Iterator[Heading
             doubt = title_doubt(title)
             if doubt < 2 and title:
                 yield Heading(
-                    index, "section_sign", f"§ {found[1]}{found[2]}", title, (int(found[1]),), found[2], firm and not doubt
+                    index,
+                    "section_sign",
+                    f"§ {found[1]}{found[2]}",
+                    title,
+                    (int(found[1]),),
+                    found[2],
+                    firm and not doubt,
                 )
     elif first.isdigit():
         if found := _AMENDMENT.match(text):
@@ -140,7 +148,12 @@ def title_doubt(title: str) -> int:
     if REPEALED.search(title) and len(title.split()) <= 4:
         return 0
     first = title[0]
-    if first.islower() or first in ",;.)%-–=+*/" or _REFERENCE.match(title) or len(title.split()) > MAX_TITLE_WORDS:
+    if (
+        first.islower()
+        or first in ",;.)%-–=+*/"
+        or _REFERENCE.match(title)
+        or len(title.split()) > MAX_TITLE_WORDS
+    ):
         return 2
     if title[-1] in ",;:":
         return 2

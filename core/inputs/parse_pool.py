@@ -32,7 +32,12 @@ class Worker:
     def parse(self, file: SourceFile, timeout: float, passwords: Sequence[tuple[str, str]]) -> Parsed:
         """Parse one file within `timeout` seconds, or say in the report that it took longer."""
         process = self._process = self._process or self._start()
-        request = {"path": str(file.path), "kind": file.kind, "timeout": timeout, "passwords": list(passwords)}
+        request = {
+            "path": str(file.path),
+            "kind": file.kind,
+            "timeout": timeout,
+            "passwords": list(passwords),
+        }
         late = threading.Event()
 
         def kill() -> None:
@@ -49,7 +54,9 @@ class Worker:
             return Parsed.model_validate_json(reply)
         self.close()
         if late.is_set():
-            return failed(f"took longer than {timeout:g} seconds and was stopped (raise --parse-timeout)", timeout)
+            return failed(
+                f"took longer than {timeout:g} seconds and was stopped (raise --parse-timeout)", timeout
+            )
         return failed(f"ended the parser process (exit code {process.returncode})")
 
     def close(self) -> None:

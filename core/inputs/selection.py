@@ -116,7 +116,9 @@ def _articles(found: Sequence[Heading]) -> list[Heading]:
         if heading.family != "article":
             continue
         number = heading.number[0]
-        if number in (last, last + 1) or (heading.firm and (number == 1 or not kept or last < number <= last + 3)):
+        if number in (last, last + 1) or (
+            heading.firm and (number == 1 or not kept or last < number <= last + 3)
+        ):
             kept.append(heading)
             last = number
     return kept
@@ -155,7 +157,9 @@ def _parts(found: Sequence[Heading]) -> list[Heading]:
             series.clear() if False else None
         if heading.family != "part":
             continue
-        word = heading.suffix or ("roman" if heading.section_id.endswith(".") else heading.section_id.split()[0])
+        word = heading.suffix or (
+            "roman" if heading.section_id.endswith(".") else heading.section_id.split()[0]
+        )
         chain = series[word]
         last = chain[-1].number[0] if chain else 0
         if heading.number[0] in (last + 1, 1) or (heading.number[0] == last + 2 and heading.firm):
@@ -188,7 +192,7 @@ def _amendments(found: Sequence[Heading], kept: Sequence[Heading]) -> list[Headi
 
 
 def _numbered(found: Sequence[Heading], lines: Sequence[Line]) -> list[Heading]:
-    """"3.2 Title": each must follow the one before it (3.1 → 3.2, 4, 3.1.1). Numbers of one level are headings
+    """ "3.2 Title": each must follow the one before it (3.1 → 3.2, 4, 3.1.1). Numbers of one level are headings
     only where they have body text and are no list: see `_is_list_item`."""
     numbered = [heading for heading in found if heading.family == "numbered"]
     nested = any(len(heading.number) > 1 for heading in numbered)
@@ -216,7 +220,11 @@ def _succeeds(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
         return True
     for depth in range(len(last)):
         same = number[:depth] == last[:depth] and len(number) > depth
-        if same and number[depth] in (last[depth] + 1, last[depth] + 2) and set(number[depth + 1 :]) <= {0, 1}:
+        if (
+            same
+            and number[depth] in (last[depth] + 1, last[depth] + 2)
+            and set(number[depth + 1 :]) <= {0, 1}
+        ):
             return True
     return False
 

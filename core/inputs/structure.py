@@ -115,7 +115,9 @@ def _sections(text: str, lines: Sequence[Line], headings: Sequence[Heading]) -> 
         elif heading.family in ("section_sign", "article"):
             if heading.number == (1,) and last.get(heading.family, (1,)) > (2,):
                 restarts += 1
-                part = part if part.startswith(("Anlage", "Anhang", "Annex", "Appendix")) else f"part {restarts}"
+                part = (
+                    part if part.startswith(("Anlage", "Anhang", "Annex", "Appendix")) else f"part {restarts}"
+                )
             last[heading.family] = heading.number
         sections.append(
             Section(
