@@ -1,0 +1,209 @@
+"""Does an answer say what the gold says? Slot by slot: numbers with units, dates, polarity, names, parts.
+
+`compare` gives the label correct | partially_correct | incorrect | needs_manual_review and why. It calls an
+answer correct only when everything the gold requires is there and nothing speaks against it; where words alone
+cannot tell it says needs_manual_review. (`unsupported` is decided by the evaluation, which knows the context.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.metrics import bindings, parts
+from core.metrics.overlap import answer_has_gold_substring, common_language
+from core.metrics.polarity import Stance, stance
+from core.metrics.quantities import Slot, bounds_differ, comparable, same, slots
+
+LABELS = ("correct", "partially_correct", "incorrect", "unsupported", "needs_manual_review")
+_ENOUGH = 0.5  # of a part's own words, weighted: the part counts as said
+_TEXT_CORRECT, _TEXT_PARTIAL = 0.7, 0.3  # for golds without slots
+_NAMED = 3  # a gold of so few content words names something; another name is another answer
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`label` and the reason codes behind it; `matched`, `missing`, `conflicting` are texts of gold slots and
+    parts; `coverage` is the weighted share of the gold's own words (not in the question) that the answer has,
+    None where it has none."""
+
+    label: str
+    reasons: tuple[str, ...]
+    matched: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    conflicting: tuple[str, ...] = ()
+    coverage: float | None = None
+
+
+def compare(answer: str, gold: str, question: str = "", language: str | None = None) -> Comparison | None:
+    """Compare an answer with a gold answer. None without gold. An empty answer is incorrect (`no_answer`)."""
+    if not gold or not gold.strip():
+        return None
+    if not answer or not answer.strip():
+        return Comparison("incorrect", ("no_answer",), missing=(gold,))
+    spoken = language or common_language(question, gold, answer)
+    read = parts.Reading.of(gold, question, spoken)
+    said = slots(answer, spoken)
+    asked = slots(question, spoken)
+    facts = _hold(read, said, asked, question, answer)
+    covered = parts.coverage(read, answer, spoken)
+    return _decide(read, facts, covered, answer, gold, question, spoken)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    matched: tuple[Slot, ...]
+    missing: tuple[Slot, ...]
+    conflicts: tuple[str, ...]
+    doubts: tuple[str, ...]
+
+
+def _hold(
+    read: parts.Reading, said: tuple[Slot, ...], asked: tuple[Slot, ...], question: str, answer: str
+) -> _Facts:
+    """Which required slots of the gold the answer has, lacks, or contradicts."""
+    matched, missing = [], []
+    conflicts: list[str] = []
+    doubts: list[str] = []
+    required = read.required
+    allowed = (*required, *read.optional)
+    for slot in required:
+        equal = [each for each in said if same(slot, each)]
+        if not equal:
+            missing.append(slot)
+        elif all(bounds_differ(slot, each) for each in equal) and slot.kind == "number":
+            conflicts.append(f"bound: {_shown(read.gold, slot)}")
+        else:
+            matched.append(slot)
+    unused = [each for each in said if not each.weak and not any(same(slot, each) for slot in (*required, *asked))]
+    for slot in missing:
+        if any(_stands_instead(slot, each) for each in unused):
+            conflicts.append(f"{slot.kind}: {_shown(read.gold, slot)}")
+    conflicts += bindings.other_count_of_same_noun(required, said)
+    extra = [
+        each
+        for each in unused
+        if not any(same(slot, each) for slot in allowed)
+        and any(slot.unit and each.unit and comparable(slot, each) for slot in required)
+    ]
+    if extra and not missing:
+        doubts.append("further_value")
+    if not missing and not conflicts and bindings.swapped(read.gold, required, answer, said, question):
+        conflicts.append("values are exchanged")
+    return _Facts(tuple(matched), tuple(missing), tuple(conflicts), tuple(doubts))
+
+
+def _stands_instead(slot: Slot, given: Slot) -> bool:
+    if not comparable(slot, given) or (slot.kind == "reference") != (given.kind == "reference"):
+        return False
+    return not (slot.unit and not given.unit and given.noun)  # "30 LP" against "2 cases" is no contradiction
+
+
+def _shown(text: str, slot: Slot) -> str:
+    tail = re.match(r"[\s -]*[\w%€]+", text[slot.end :])
+    return text[slot.start : slot.end + (tail.end() if tail and slot.value is not None else 0)]
+
+
+def _polarity(gold: Stance, said: Stance, coverage: float | None) -> tuple[str, ...]:
+    """("conflict",) where yes stands against no, ("doubt",) where negations differ, () where they agree."""
+    if gold.answer and said.answer:
+        return ("conflict",) if gold.answer != said.answer else ()
+    if gold.answer == "no" and not said.negations:
+        return ("doubt",)
+    if gold.answer == "yes" and said.negations:
+        return ("doubt",)
+    if gold.answer:
+        return ()
+    if bool(gold.negations) != bool(said.negations):
+        return ("doubt",)
+    return ()
+
+
+def _decide(
+    read: parts.Reading,
+    facts: _Facts,
+    covered: parts.Coverage,
+    answer: str,
+    gold: str,
+    question: str,
+    language: str,
+) -> Comparison:
+    gold_stance, said_stance = stance(read.core), stance(answer)
+    polarity = _polarity(gold_stance, said_stance, covered.share)
+    missing = tuple(_shown(gold, slot) for slot in facts.missing) + covered.missing_parts
+    matched = tuple(_shown(gold, slot) for slot in facts.matched)
+
+    def verdict(label: str, *reasons: str) -> Comparison:
+        return Comparison(label, reasons, matched, missing, facts.conflicts, covered.share)
+
+    if "conflict" in polarity:
+        return verdict("incorrect", "polarity")
+    if facts.conflicts:
+        return verdict("incorrect", *sorted({conflict.split(":")[0] for conflict in facts.conflicts}))
+    if facts.missing and facts.matched and said_stance.both and not gold_stance.both:
+        return verdict("incorrect", "claims_to_hold_for_all")
+    if facts.missing:
+        return _with_missing_slots(facts, covered, verdict)
+    if read.required:
+        return _with_all_slots(facts, covered, polarity, gold_stance, said_stance, verdict)
+    return _text_only(read, covered, polarity, gold_stance, said_stance, answer, gold, verdict)
+
+
+def _with_missing_slots(facts: _Facts, covered: parts.Coverage, verdict: Callable[..., Comparison]) -> Comparison:
+    if facts.matched or (covered.share or 0.0) >= _TEXT_PARTIAL:
+        return verdict("partially_correct", "part_missing")
+    if covered.hits == 0:
+        return verdict("incorrect", "nothing_of_the_gold")
+    return verdict("needs_manual_review", "little_in_common")
+
+
+def _with_all_slots(
+    facts: _Facts,
+    covered: parts.Coverage,
+    polarity: tuple[str, ...],
+    gold_stance: Stance,
+    said_stance: Stance,
+    verdict: Callable[..., Comparison],
+) -> Comparison:
+    doubts = list(facts.doubts)
+    if "doubt" in polarity:
+        doubts.append("negation_differs")
+    if said_stance.only and not gold_stance.only and covered.missing_parts:
+        doubts.append("only")
+    if covered.replaced:
+        doubts.append("other_name")
+    if doubts:
+        return verdict("needs_manual_review", *doubts)
+    if covered.missing_parts:
+        return verdict("partially_correct", "part_missing")
+    return verdict("correct", "all_slots_match")
+
+
+def _text_only(
+    read: parts.Reading,
+    covered: parts.Coverage,
+    polarity: tuple[str, ...],
+    gold_stance: Stance,
+    said_stance: Stance,
+    answer: str,
+    gold: str,
+    verdict: Callable[..., Comparison],
+) -> Comparison:
+    decide = verdict
+    if "doubt" in polarity:
+        return decide("needs_manual_review", "negation_differs")
+    if answer_has_gold_substring(answer, gold):
+        return decide("correct", "gold_in_answer")
+    if gold_stance.answer and gold_stance.answer == said_stance.answer:
+        return decide("correct", "same_polarity")
+    share = covered.share
+    if share is None:
+        return decide("needs_manual_review", "nothing_to_compare")
+    if share >= _TEXT_CORRECT and not covered.missing_parts and not covered.replaced:
+        return decide("correct", "same_content")
+    if share >= _TEXT_PARTIAL and not covered.replaced:
+        return decide("partially_correct", "part_missing")
+    if covered.hits == 0 and covered.needed <= _NAMED:
+        return decide("incorrect", "other_name")
+    return decide("needs_manual_review", "little_in_common")

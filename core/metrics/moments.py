@@ -1,0 +1,127 @@
+"""Dates, times of day, §-references and codes in a text, normalised: the exact kinds of slot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "januar jänner january jan", "februar feber february feb", "märz maerz march mar mär", "april apr",
+            "mai may", "juni june jun", "juli july jul", "august aug", "september sept sep",
+            "oktober october okt oct", "november nov", "dezember december dez dec",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+_MONTH = "(?P<month>" + "|".join(sorted((n.capitalize() for n in _MONTHS), key=len, reverse=True)) + r")\b\.?"
+_YEAR = r"(?:1[5-9]\d\d|20\d\d|2100)"
+_ISO = re.compile(rf"(?<!\d)(?P<year>{_YEAR})-(?P<m>\d\d)-(?P<d>\d\d)(?!\d)")
+_DOTTED = re.compile(rf"(?<![\d.,])(?P<d>\d\d?)\.\s?(?P<m>0?[1-9]|1[0-2])\.\s?(?P<year>{_YEAR}|\d\d(?!\d))?(?![\d])")
+_SLASHED = re.compile(rf"(?<![\d/])(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<year>{_YEAR})(?!\d)")
+_DAY_MONTH = re.compile(rf"(?<![\d.,])(?P<d>\d\d?)(?:\.|st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?(?:\s+(?P<year>{_YEAR})(?!\d))?")
+_MONTH_DAY = re.compile(rf"\b{_MONTH}\s+(?P<d>\d\d?)(?:st|nd|rd|th)?(?![\d])(?:,?\s+(?P<year>{_YEAR})(?!\d))?")
+_MONTH_YEAR = re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?(?P<year>{_YEAR})(?!\d)")
+_YEARS = re.compile(rf"(?<![\w.,/-])(?P<a>{_YEAR})\s?/\s?(?P<b>{_YEAR}|\d\d)(?![\d/])")
+_LONE_YEAR = re.compile(
+    rf"(?<![\w.,])(?P<year>{_YEAR})(?![\d%€]|[.,]\d)(?!\s*(?:%|€|\$|EUR|Euro|LP|ECTS|km|kg|Stück|Studierende|students|people|words|Wörter|Zeichen))"
+)
+_CLOCK = re.compile(
+    r"(?<![\d.,:])(?P<h>[01]?\d|2[0-4])(?:(?::(?P<m1>[0-5]\d))(?::\d\d)?(?:\s*(?:Uhr|h\b))?|\.(?P<m2>[0-5]\d)\s*Uhr|\s*Uhr"
+    r"(?:\s*(?P<m3>[0-5]\d)(?!\d))?)(?:\s*(?P<half>[ap])\.?m\b\.?)?",
+    re.IGNORECASE,
+)
+_CLOCK12 = re.compile(r"(?<![\d.,:])(?P<h>1[0-2]|0?\d)(?:[:.](?P<m>[0-5]\d))?\s*(?P<half>[ap])\.?\s?m\b\.?", re.IGNORECASE)
+_LAW = re.compile(
+    r"§+\s*(?P<no>\d+\s?[a-z]?)(?![\w])(?:\s*(?:,\s*)?(?:Abs\.?|Absatz|para\.?|paragraph)\s*(?P<abs>\d+[a-z]?))?"
+    r"(?:\s*(?:,\s*)?(?:S\.|Satz|sentence)\s*(?P<satz>\d+))?(?:\s*(?:,\s*)?(?:Nr\.?|Nummer|no\.?)\s*(?P<nr>\d+[a-z]?))?",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"\b(?P<what>Art(?:ikel|icle|\.)|Sections?|Sec\.|Abschnitt|Kapitel|Chapter|Anlage|Annex|Anhang|Appendix|Tabelle|Table"
+    r"|Abbildung|Figure|Fig\.|Abs\.|Absatz|Satz|Nr\.|Nummer|Seite|Page|Phase|Version|Stufe|Level|Teil|Part)\s*"
+    r"(?P<no>\d+[a-z]?(?:\.\d+)*)(?![\w%])",
+    re.IGNORECASE,
+)
+_PLACES = {
+    "artikel": "art", "article": "art", "art.": "art", "section": "section", "sections": "section",
+    "sec.": "section", "abschnitt": "section", "kapitel": "chapter", "chapter": "chapter", "anlage": "annex",
+    "annex": "annex", "anhang": "annex", "appendix": "annex", "tabelle": "table", "table": "table",
+    "abbildung": "figure", "figure": "figure", "fig.": "figure", "abs.": "abs", "absatz": "abs", "nr.": "no",
+    "nummer": "no", "seite": "page", "page": "page", "stufe": "level", "level": "level", "teil": "part",
+}  # fmt: skip
+_CODE = re.compile(r"(?<![\w§])(?:[A-ZÄÖÜ][A-Za-zÄÖÜ]{0,7}-?\d+[A-Za-z]?(?:\.\d+)*)(?![\w])")
+_TIGHT = re.compile(r"(?<![\w.,])\d+[A-Za-z]+\d+\w*(?!\w)|(?<![\w.,])\d{1,2}[a-zA-Z](?![\w])")
+_UNIT_LETTERS = frozenset("hmgltbwsHMGLTBWS")
+_DOI = re.compile(r"(?:https?://|www\.)\S+|\b10\.\d{4,}/\S+|\b[\w.+-]+@[\w-]+\.[\w.]+")
+
+
+def moments(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """(start, end, kind, key) of every address, reference, date, time and code; kinds: reference, date, time,
+    code. Earlier ones win where two overlap."""
+    for match in _DOI.finditer(text):
+        yield *match.span(), "code", match.group().rstrip(".,;").casefold()
+    if "§" in text:
+        for match in _LAW.finditer(text):
+            parts = [("§", match["no"].replace(" ", "")), ("abs", match["abs"]), ("s", match["satz"]), ("nr", match["nr"])]
+            yield *match.span(), "reference", " ".join(f"{name}{value}" for name, value in parts if value).casefold()
+    for match in _PLACE.finditer(text):
+        what = match["what"].casefold()
+        yield *match.span(), "reference", f"{_PLACES.get(what, what)}{match['no']}".casefold()
+    yield from _dates(text)
+    yield from _times(text)
+    for match in _CODE.finditer(text):
+        yield *match.span(), "code", match.group().casefold().replace("-", "")
+    for match in _TIGHT.finditer(text):
+        if match.group()[-1] not in _UNIT_LETTERS:
+            yield *match.span(), "code", match.group().casefold()
+    for match in _LONE_YEAR.finditer(text):
+        yield *match.span(), "date", match["year"]
+
+
+def _dates(text: str) -> Iterator[tuple[int, int, str, str]]:
+    for pattern in (_ISO, _DOTTED, _SLASHED):
+        for match in pattern.finditer(text):
+            year = match["year"] or ""
+            if len(year) == 2:
+                year = ("20" if int(year) < 70 else "19") + year
+            if (key := _key(year, int(match["m"]), int(match["d"]))) is not None:
+                yield *match.span(), "date", key
+    for pattern in (_DAY_MONTH, _MONTH_DAY, _MONTH_YEAR):
+        for match in pattern.finditer(text):
+            day = match.groupdict().get("d")
+            key = _key(match["year"] or "", _MONTHS[match["month"].casefold()], int(day) if day else None)
+            if key is not None:
+                yield *match.span(), "date", key
+    for match in _YEARS.finditer(text):
+        first, second = match["a"], match["b"]
+        second = first[:2] + second if len(second) == 2 else second
+        yield *match.span("a"), "date", first
+        yield *match.span("b"), "date", second
+
+
+def _times(text: str) -> Iterator[tuple[int, int, str, str]]:
+    for pattern in (_CLOCK12, _CLOCK):
+        for match in pattern.finditer(text):
+            groups = match.groupdict()
+            minute = next((groups[name] for name in ("m", "m1", "m2", "m3") if groups.get(name)), "00")
+            hour = int(match["h"])
+            if match["half"]:
+                hour = hour % 12 + (12 if match["half"].casefold() == "p" else 0)
+            yield *match.span(), "time", f"{hour:02d}:{minute}"
+
+
+def _key(year: str, month: int, day: int | None) -> str | None:
+    if not 1 <= month <= 12 or (day is not None and not 1 <= day <= 31):
+        return None
+    tail = f"{month:02d}" if day is None else f"{month:02d}-{day:02d}"
+    return f"{year}-{tail}" if year else f"-{tail}"
+
+
+def same_date(gold: str, given: str) -> bool:
+    """Whether two dates agree as far as both go: "2010-07-08" with "2010-07", "2010" and "-07-08" (no year)."""
+    left, right = gold.split("-"), given.split("-")
+    return all(a == b for a, b in zip(left, right, strict=False) if a and b)

@@ -1,0 +1,382 @@
+"""What must match between two texts: numbers with units, dates, times, §-references, codes. Each with its span.
+
+`slots(text)` reads them; `same(a, b)` and `comparable(a, b)` compare two. German and English first-class.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+
+from core.lexicon import entries
+from core.metrics import moments, numerals
+from core.text import stop_words
+
+# A length of time in other units (8 weeks, two months) is only about the same: 5 % either way.
+TOLERANCE = 0.05
+_POINT_LIKE = frozenset({"points", "credits"})
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One thing that must match.
+
+    `kind`: number | ordinal | date | time | reference | code. `value` is the number in its own unit (None for
+    the other kinds), `key` the normalised text of the other kinds ("2010-07-08", "2010", "14:30", "§16 abs2",
+    "b2"). `unit` is a name of `core/lexicon/units.txt` or "", `noun` the case-folded word counted where the unit
+    is unknown. `bound`: "min" | "max" | "". `weak` marks readings that may be no number ("ein", "first").
+    `start`/`end` are characters of the text, unit not included.
+    """
+
+    kind: str
+    value: float | None
+    key: str
+    start: int
+    end: int
+    unit: str = ""
+    noun: str = ""
+    bound: str = ""
+    weak: bool = False
+    approximate: bool = False
+
+
+@cache
+def _units() -> dict[str, tuple[str, str, float]]:
+    table = {}
+    for line in entries("units.txt"):
+        name, dimension, factor, forms = (part.strip() for part in line.split("|"))
+        for form in forms.split():
+            table[form] = (name, dimension, float(factor))
+    return table
+
+
+@cache
+def _named_units() -> dict[str, tuple[str, float]]:
+    return {name: (dimension, factor) for name, dimension, factor in _units().values()}
+
+
+@lru_cache(maxsize=16_384)
+def unit_of(word: str, directly: bool = True) -> str:
+    """The unit a case-folded word names ("fachsemester" → "semester"), "" if none. Forms of one letter count
+    only `directly` behind digits."""
+    word = word.strip("-")
+    found = _units().get(word)
+    if found is not None:
+        return found[0] if directly or len(word) > 2 or word == "lp" else ""
+    for cut in range(1, len(word) - 3):
+        found = _units().get(word[cut:])
+        if found is not None:
+            return found[0]
+    if "-" in word:
+        return unit_of(word.split("-")[0], directly)
+    return ""
+
+
+def dimension(unit: str) -> str:
+    """The dimension of a unit ("semester" → "time"), "" for no unit."""
+    return _named_units()[unit][0] if unit else ""
+
+
+# --- finding ----------------------------------------------------------------------------------------------------
+
+_MARKER = re.compile(r"\[\s*(?:src:|doc:|#)?[\w.:/§-]*\d+[\w.:/-]*(?:\s*[,;–-]\s*\d+)*\s*\]")
+_NUMBER = re.compile(
+    r"(?<![\w.,])(?P<sign>[-−](?=\d))?(?P<digits>\d{1,3}(?:[.,'’   ]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)*)"
+    r"(?P<fraction>\s?/\s?\d{1,2}(?![\d/]))?(?P<ordinal>(?:st|nd|rd|th)\b|\.(?=\s+[A-ZÄÖÜ]))?"
+)
+_GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*|[½¼¾⅓⅔]|\d+-[^\W\d_]+", re.UNICODE)
+_AFTER = re.compile(r"[\s -]*([^\W\d_][\w-]*|[%‰€$£°]\w?)")
+_CURRENCY = re.compile(r"([€$£])\s?$")
+_MIN = re.compile(
+    r"(?:mindestens|wenigstens|minimum|minimal|at least|no(?:t)? (?:less|fewer) than|nicht weniger als"
+    r"|minimum of|mindestzahl von|nicht unter)\s*(?:[^\d.;:!?]{0,24})$",
+    re.IGNORECASE,
+)
+_MAX = re.compile(
+    r"(?:höchstens|maximal|maximum|max\.|at most|up to|no more than|not more than|nicht mehr als|bis zu|längstens"
+    r"|not exceed(?:ing)?|maximum of|nicht über)\s*(?:[^\d.;:!?]{0,24})$",
+    re.IGNORECASE,
+)
+_OR_MORE = re.compile(r"^\s*(?:\w+\s+)?(?:oder mehr|or more|or higher|und mehr|at (?:the )?least)\b", re.IGNORECASE)
+_OR_LESS = re.compile(r"^\s*(?:\w+\s+)?(?:oder weniger|or less|or fewer|at (?:the )?most)\b", re.IGNORECASE)
+_ABOUT = re.compile(r"(?:rund|etwa|ca\.|circa|ungefähr|about|approximately|roughly|around|knapp|nearly|almost)\s*$", re.I)
+_QUALIFIED = re.compile(
+    r"(?:\bnur|genau|exakt|höchstens|mindestens|maximal|je(?:weils)?|noch|only|exactly|at (?:most|least)|just|precisely"
+    r"|lediglich|single|einzig\w*|than|up to)\s+$",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"(?:zwischen|between|von|from)\s+$", re.IGNORECASE)
+_JOINED = re.compile(
+    r"\s*(?:und|oder|bis(?: zu)?|and|or|to|–|—|-|/|,)\s*(?:auf\s+)?(?:\(?(?:mindestens|höchstens|maximal|at (?:most|least))\)?)?\s*",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"\s*(?:bis(?: zu)?|to|–|—|-|through)\s*", re.IGNORECASE)
+_PAIR = re.compile(r"\s*(?:und|and|bis|to)\s*", re.IGNORECASE)
+_WEAK_ARTICLES = frozenset("ein eine einen einem einer eines".split())
+_NO_NUMBER = frozenset({"seconds"})
+_COUNTED_SCALES = frozenset("dutzend dozen hundred thousand million billion milliarde".split())
+
+
+@lru_cache(maxsize=32_768)
+def slots(text: str, language: str = "other") -> tuple[Slot, ...]:
+    """Everything in a text that must match, in order of place. Citation markers ("[1]") are not read. Linear."""
+    taken: list[tuple[int, int]] = [match.span() for match in _MARKER.finditer(text)]
+    found: list[Slot] = []
+    for start, end, kind, key in moments.moments(text):
+        if not _overlaps(taken, start, end):
+            found.append(Slot(kind, None, key, start, end))
+            taken.append((start, end))
+    free = _mask(text, taken)
+    numbers = sorted([*_digits(free, language), *_number_words(free, language)], key=lambda slot: slot.start)
+    numbers = _share_units(free, _ranges(free, _dropped_ordinals(free, numbers)))
+    return tuple(sorted([*found, *numbers], key=lambda slot: (slot.start, slot.end)))
+
+
+def _overlaps(taken: list[tuple[int, int]], start: int, end: int) -> bool:
+    return any(start < right and left < end for left, right in taken)
+
+
+def _mask(text: str, spans: list[tuple[int, int]]) -> str:
+    pieces, at = [], 0
+    for start, end in sorted(spans):
+        if start < at:
+            continue
+        pieces += [text[at:start], "\x00" * (end - start)]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _digits(text: str, language: str) -> list[Slot]:
+    found = []
+    for match in _NUMBER.finditer(text):
+        value = numerals.parse_digits(match["digits"].rstrip(".,"), language)
+        if value is None:
+            continue
+        fraction = match["fraction"]
+        if fraction:
+            under = float(re.sub(r"\D", "", fraction))
+            if not 1 < under <= 20 or value >= under:
+                fraction = None
+            else:
+                value /= under
+        end = match.end("fraction") if fraction else match.end("digits")
+        kind = "number"
+        if match["ordinal"] and not fraction:
+            kind, end = "ordinal", match.end("ordinal")
+        slot = Slot(kind, -value if match["sign"] else value, "", match.start(), end)
+        found.append(_furnished(text, slot, directly=True))
+    return found
+
+
+def _number_words(text: str, language: str) -> list[Slot]:
+    found: list[Slot] = []
+    tokens = list(_WORD.finditer(text))
+    parts = [token.group().casefold() for token in tokens]
+    at = 0
+    while at < len(tokens):
+        slot, used = _read_words(text, tokens, parts, at, language)
+        if slot is not None:
+            found.append(slot)
+        at += used
+    return found
+
+
+def _read_words(
+    text: str, tokens: list[re.Match[str]], parts: list[str], at: int, language: str
+) -> tuple[Slot | None, int]:
+    word, token = parts[at], tokens[at]
+    if word in _GLYPHS:
+        return _furnished(text, Slot("number", _GLYPHS[word], "", *token.span()), directly=True), 1
+    run = _english_run(text, tokens, at) if language != "de" or "-" in word else []
+    read = numerals.english_run(run) if run else None
+    if read is not None and read[2] > 1:
+        return _english_slot(text, tokens, at, run, read)
+    if word in ("ein", "a", "eine") and at + 1 < len(parts) and parts[at + 1] in _COUNTED_SCALES:
+        slot = Slot("number", float(numerals.SCALES[parts[at + 1]]), "", token.start(), tokens[at + 1].end())
+        return _furnished(text, slot, directly=False), 2
+    single = None if word in _NO_NUMBER or (word == "elf" and language == "en") else numerals.word_number(word)
+    if single is None:
+        return None, 1
+    value, kind, unit = single
+    below = numerals.fraction_word(parts[at + 1]) if at + 1 < len(parts) and kind == "cardinal" else None
+    if below is not None and text[token.end() : tokens[at + 1].start()].isspace():
+        slot = Slot("number", value / below, "", token.start(), tokens[at + 1].end())
+        return _furnished(text, slot, directly=False), 2
+    weak = word in _WEAK_ARTICLES or word in ("one", "once", "einmal", "half", "halb")
+    slot = Slot("ordinal" if kind == "ordinal" else "number", value, "", *token.span(), weak=weak)
+    if unit:
+        slot = replace(slot, unit=unit_of(unit))
+    slot = _furnished(text, slot, directly=False)
+    qualified = bool(_QUALIFIED.search(text[max(0, slot.start - 24) : slot.start]))
+    if weak and (qualified or (slot.unit and slot.unit != "time")):
+        slot = replace(slot, weak=False)
+    if slot.kind == "ordinal" and slot.value in (1.0, 2.0) and not slot.unit:
+        slot = replace(slot, weak=True)
+    return slot, 1
+
+
+def _english_run(text: str, tokens: list[re.Match[str]], at: int) -> list[str]:
+    run: list[str] = []
+    for index in range(at, min(at + 6, len(tokens))):
+        if index > at and not text[tokens[index - 1].end() : tokens[index].start()].isspace():
+            break
+        run += tokens[index].group().casefold().split("-")
+    return run
+
+
+def _english_slot(
+    text: str, tokens: list[re.Match[str]], at: int, run: list[str], read: tuple[float, str, int]
+) -> tuple[Slot | None, int]:
+    value, kind, used = read
+    count, tokens_used = 0, 0
+    while count < used:
+        count += len(tokens[at + tokens_used].group().split("-"))
+        tokens_used += 1
+    last = tokens[at + tokens_used - 1]
+    rest = run[used:count]
+    end = last.end() - (len("-".join(rest)) + 1 if rest else 0)
+    slot = Slot("ordinal" if kind == "ordinal" else "number", value, "", tokens[at].start(), end)
+    return _furnished(text, slot, directly=False), tokens_used
+
+
+def _furnished(text: str, slot: Slot, *, directly: bool) -> Slot:
+    """The slot with scale, unit, counted noun, bound and approximation read from its surroundings."""
+    value, end, unit, noun = slot.value, slot.end, slot.unit, ""
+    scale = _AFTER.match(text, end)
+    if scale and value is not None and slot.kind == "number" and scale.group(1).casefold() in numerals.SCALES:
+        value, end = value * numerals.SCALES[scale.group(1).casefold()], scale.end()
+    currency = _CURRENCY.search(text[max(0, slot.start - 2) : slot.start])
+    if currency:
+        unit = unit_of(currency.group(1))
+    place, skipped = end + (end != slot.end and text[end : end + 1] == "."), 0
+    while not unit and skipped < 4:
+        match = _AFTER.match(text, place)
+        if match is None or (skipped and text[place : match.start(1)].strip(" \t\n ")):
+            break
+        word = match.group(1).casefold()
+        unit = unit_of(word, directly and skipped == 0)
+        if unit:
+            break
+        if word in stop_words("de") or word in stop_words("en") or numerals.word_number(word):
+            break
+        noun = noun or word
+        if skipped and match.group(1)[0].isupper():
+            break
+        place, skipped = match.end(), skipped + 1
+    before = text[max(0, slot.start - 60) : slot.start]
+    after = text[end : end + 40]
+    bound = "min" if _MIN.search(before) or _OR_MORE.match(after) else ""
+    bound = bound or ("max" if _MAX.search(before) or _OR_LESS.match(after) else "")
+    about = bool(_ABOUT.search(before))
+    return replace(slot, value=value, end=end, unit=unit, noun="" if unit else noun, bound=bound, approximate=about)
+
+
+def _dropped_ordinals(text: str, numbers: list[Slot]) -> list[Slot]:
+    """Without the "first" of "the first two months", which counts nothing."""
+    kept = []
+    for index, slot in enumerate(numbers):
+        following = numbers[index + 1] if index + 1 < len(numbers) else None
+        leads = following is not None and text[slot.end : following.start].isspace()
+        if not (slot.kind == "ordinal" and leads and following is not None and following.kind == "number"):
+            kept.append(slot)
+    return kept
+
+
+def _ranges(text: str, numbers: list[Slot]) -> list[Slot]:
+    """"4 bis 16", "between 4 and 16": the first is the minimum, the second the maximum."""
+    kept = list(numbers)
+    for index in range(len(kept) - 1):
+        left, right = kept[index], kept[index + 1]
+        gap = text[left.end : right.start]
+        if left.unit and len(gap) < 40:  # "ten minutes and fifty minutes"
+            gap = re.sub(r"^\s*[\w%€]+", "", gap) if not _PAIR.fullmatch(gap) else gap
+        between = bool(_BETWEEN.search(text[max(0, left.start - 12) : left.start]))
+        is_range = bool(_RANGE.fullmatch(gap)) or (between and bool(_PAIR.fullmatch(gap)))
+        rising = left.value is not None and right.value is not None and left.value < right.value
+        if is_range and rising and left.kind == right.kind == "number":
+            kept[index] = replace(left, bound=left.bound or "min", weak=False)
+            kept[index + 1] = replace(right, bound="max", weak=False)
+    return kept
+
+
+def _share_units(text: str, numbers: list[Slot]) -> list[Slot]:
+    """"ten and fifty minutes": the unit of the last counts for the first."""
+    kept = list(numbers)
+    for index in range(len(kept) - 2, -1, -1):
+        left, right = kept[index], kept[index + 1]
+        joined = not left.unit and not left.noun and _JOINED.fullmatch(text[left.end : right.start])
+        if joined and left.kind == right.kind and (right.unit or right.noun):
+            kept[index] = replace(left, unit=right.unit, noun=right.noun)
+    return kept
+
+
+# --- comparing --------------------------------------------------------------------------------------------------
+
+
+def same(gold: Slot, given: Slot) -> bool:
+    """Whether the second says what the first says. A number without a unit agrees with any unit; a general day
+    agrees with a calendar day, a calendar day never with a working day; §-references agree when one is a
+    prefix of the other; a date agrees with a coarser one."""
+    if gold.value is None or given.value is None:
+        return gold.kind == given.kind and _same_key(gold, given)
+    if not _same_dimension(gold, given):
+        return False
+    left, right = _in_base(gold), _in_base(given)
+    if gold.unit and given.unit and gold.unit != given.unit and _dated(gold, given):
+        return abs(left - right) <= TOLERANCE * max(abs(left), abs(right))
+    if gold.unit != given.unit and gold.unit and given.unit and dimension(gold.unit) not in _POINT_LIKE:
+        return abs(left - right) <= 1e-9 * max(1.0, abs(left), abs(right))
+    return abs(gold.value - given.value) <= 1e-9 * max(1.0, abs(gold.value))
+
+
+def comparable(gold: Slot, given: Slot) -> bool:
+    """Whether the second speaks of the same kind of thing, so that another value is another claim."""
+    if gold.value is None or given.value is None:
+        return gold.kind == given.kind and gold.kind != "code"
+    gold_dimension, given_dimension = dimension(gold.unit), dimension(given.unit)
+    if not gold_dimension or not given_dimension:
+        return True
+    return gold_dimension == given_dimension or {gold_dimension, given_dimension} <= _POINT_LIKE
+
+
+def bounds_differ(gold: Slot, given: Slot) -> bool:
+    """Whether one is a minimum and the other a maximum."""
+    return bool(gold.bound and given.bound and gold.bound != given.bound)
+
+
+def _dated(gold: Slot, given: Slot) -> bool:
+    return dimension(gold.unit) == "time" and dimension(given.unit) == "time"
+
+
+def _in_base(slot: Slot) -> float:
+    return float(slot.value or 0.0) * (_named_units()[slot.unit][1] if slot.unit else 1.0)
+
+
+def _same_dimension(gold: Slot, given: Slot) -> bool:
+    left, right = dimension(gold.unit), dimension(given.unit)
+    if not left or not right:
+        return True
+    if left != right:
+        return {left, right} <= _POINT_LIKE
+    special = {"calendar day", "working day", "business day"}
+    return not (gold.unit in special and given.unit in special and gold.unit != given.unit)
+
+
+def _same_key(gold: Slot, given: Slot) -> bool:
+    if gold.kind == "reference":
+        left, right = gold.key.split(), given.key.split()
+        shorter = min(len(left), len(right))
+        return left[:shorter] == right[:shorter]
+    if gold.kind == "date":
+        return moments.same_date(gold.key, given.key)
+    return gold.key == given.key
+
+
+def at(found: tuple[Slot, ...], start: int, end: int) -> tuple[Slot, ...]:
+    """The slots that lie in `[start, end)`; `found` is sorted by start."""
+    starts = [slot.start for slot in found]
+    first = bisect_right(starts, start - 1)
+    return tuple(slot for slot in found[first:] if slot.start < end and slot.end <= end)
