@@ -6,6 +6,7 @@ The unit of inference is the cluster. A question without a cluster (None) is a c
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -82,3 +83,64 @@ def effective_size(
     se, _ = clustered_se(x, clusters)
     deff = float(np.clip(se**2 / naive, 1.0, sizes.max())) if groups > 1 else float(n)
     return deff, n / deff, groups
+
+
+@dataclass(frozen=True, slots=True)
+class RowMeans:
+    """Means of many rows of paired differences at once; arrays over rows. `low`/`high` are NaN where there is
+    nothing to estimate a spread from; `units` is the number of clusters (questions, where clusters are too few)."""
+
+    mean: Array
+    low: Array
+    high: Array
+    se: Array
+    n: Array
+    units: Array
+
+
+def row_means(matrix: Array, index: Array, level: float = 0.95, bound: float | None = 1.0) -> RowMeans:
+    """Mean of each row of `matrix` (rows × questions; NaN is absent) with a CR1 interval over clusters `index`.
+
+    With fewer than five clusters questions count as independent. `bound` b says that differences lie in [−b, b]:
+    a row without any spread then gets the interval of the share of questions that could differ.
+    """
+    from scipy.special import stdtrit
+
+    present = ~np.isnan(matrix)
+    n = present.sum(axis=1)
+    safe = np.maximum(n, 1)
+    filled = np.where(present, matrix, 0.0)
+    mean = filled.sum(axis=1) / safe
+    residual = np.where(present, matrix - mean[:, None], 0.0)
+    counts = np.bincount(index) if len(index) else np.zeros(0, dtype=int)
+    clustered = MIN_CLUSTERS <= len(counts) < len(index)
+    if clustered:
+        one_hot = np.zeros((len(index), len(counts)))
+        one_hot[np.arange(len(index)), index] = 1.0
+        units = ((present @ one_hot) > 0).sum(axis=1)
+        squares = ((residual @ one_hot) ** 2).sum(axis=1)
+    else:
+        units, squares = n, (residual**2).sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        se = np.sqrt(squares * units / np.maximum(units - 1, 1)) / safe
+        half = np.where(units > 1, stdtrit(np.maximum(units - 1, 1), 0.5 + level / 2), np.nan) * se
+    low, high = mean - half, mean + half
+    flat = (squares <= 1e-18) & (n > 0)
+    if flat.any():
+        low[flat], high[flat] = _flat_limits(mean[flat], units[flat], level, bound)
+    empty = n == 0
+    for array in (mean, low, high, se):
+        array[empty] = np.nan
+    if bound is not None:
+        low, high = np.maximum(low, -bound), np.minimum(high, bound)
+    return RowMeans(mean, low, high, se, n, units)
+
+
+def _flat_limits(mean: Array, units: Array, level: float, bound: float | None) -> tuple[Array, Array]:
+    from scipy.special import ndtri
+
+    if bound is None:
+        return np.full(len(mean), np.nan), np.full(len(mean), np.nan)
+    z2 = float(ndtri(0.5 + level / 2)) ** 2
+    share = z2 / (units + z2)  # Wilson's upper limit at 0 of n
+    return mean - share * (bound + mean), mean + share * (bound - mean)
