@@ -43,10 +43,11 @@ _RUNNING_TEXT = re.compile(
 REPEALED = re.compile(
     r"weggefallen|aufgehoben|entfällt|gestrichen|repealed|deleted|reserved|abrogé", re.IGNORECASE
 )
-_LAST_WORD_OPEN = frozenset(
-    "und oder bzw. der des die das den dem bei von für im in zur zum mit sowie an auf and or of the for to in on with a"
-    " et de la du des pour à".split()
+_OPEN_WORDS = (
+    "und oder bzw. der des die das den dem bei von für im in zur zum mit sowie an auf and or of the for to on with a"
+    " et de la du pour à"
 )
+_LAST_WORD_OPEN = frozenset(_OPEN_WORDS.split())
 MAX_TITLE_WORDS = 25
 
 
@@ -130,8 +131,10 @@ def _worded(index: int, line: Line, firm: bool, lines: Sequence[Line]) -> Iterat
             title = found[3] or _next_title(index, lines, strict=True)
             yield Heading(index, "part", f"{found[1]} {found[2]}", title, (_ordinal(found[2]),), firm=firm)
     elif found := _ROMAN.match(text):
-        if title_doubt(found[2]) == 0 and (number := _ordinal(found[1])):
-            yield Heading(index, "part", f"{found[1]}.", found[2], (number,), firm=firm)
+        # Columns side by side print one heading several times on a line.
+        title = found[2].split(f" {found[1]}. ")[0]
+        if title_doubt(title) == 0 and (number := _ordinal(found[1])):
+            yield Heading(index, "part", f"{found[1]}.", title, (number,), firm=firm)
     elif found := _LETTER.match(text):
         if title_doubt(found[2]) == 0 and len(found[2].split()) <= 8:
             number = ord(found[1]) - ord("A") + 1
@@ -155,10 +158,10 @@ def title_doubt(title: str) -> int:
         or len(title.split()) > MAX_TITLE_WORDS
     ):
         return 2
-    if title[-1] in ",;:":
+    if title[-1] in ";:":
         return 2
     running = bool(_RUNNING_TEXT.search(title)) and not title.endswith("?")
-    return int(running or _STATUTE.match(title) is not None or title.endswith(".") or first.isdigit())
+    return int(running or _STATUTE.match(title) is not None or title[-1] in ".," or first.isdigit())
 
 
 def full_title(heading: Heading, lines: Sequence[Line]) -> str:
@@ -166,10 +169,11 @@ def full_title(heading: Heading, lines: Sequence[Line]) -> str:
     title = _PAGE_AT_END.sub("", LEADERS.sub("", heading.title)).strip() if heading.dotted else heading.title
     following = lines[heading.line + 1] if heading.line + 1 < len(lines) else None
     open_end = title.endswith((",", "-", "–")) or title.rsplit(" ", 1)[-1].lower() in _LAST_WORD_OPEN
-    if following and title and open_end and not following.noise and len(following.text) <= 100:
-        if not ends_sentence(following.text) and not following.text.startswith(("(", "§")):
-            return f"{title} {following.text}"
-    return title
+    if not (following and title and open_end) or following.noise or len(following.text) > 100:
+        return title
+    if ends_sentence(following.text) or following.text.startswith(("(", "§")):
+        return title
+    return f"{title} {following.text}"
 
 
 def _next_title(index: int, lines: Sequence[Line], *, strict: bool = False) -> str:

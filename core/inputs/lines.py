@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _PAGE_NUMBER = re.compile(
     r"^\W*(?:(?:Seite|Page|S\.|p\.)\s*)?\d{1,4}(?:\s*(?:/|von|of|de|sur)\s*\d{1,4})?\W*$", re.IGNORECASE
@@ -74,7 +75,7 @@ def _running(
         return set()
     edges: list[int] = []
     bounds = [bisect_left(starts, page) for page in page_starts] + [len(starts)]
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    for first, last in pairwise(bounds):
         top, bottom = range(first, min(first + EDGE_LINES, last)), range(max(first, last - EDGE_LINES), last)
         edges.extend(sorted({*top, *bottom}))
     keys = {index: _DIGITS.sub("#", found[index][2].casefold()) for index in edges}

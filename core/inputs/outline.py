@@ -28,6 +28,7 @@ def outline_headings(
     starts = [line.start for line in lines]
     taken = {heading.line for heading in kept}
     floor = kept[0].line if len(kept) >= 3 else -1
+    counted = any(heading.family in ("section_sign", "article") for heading in kept)
     extra: list[Heading] = []
     matches = 0
     for level, title, page in outline:
@@ -42,6 +43,8 @@ def outline_headings(
         if index not in taken and index not in contents and index > floor and not lines[index].noise:
             taken.add(index)
             heading = named(index, title, level)
+            if counted and heading.section_id[0].isdigit():
+                continue  # an item of a numbered list, below the document's own sections
             extra.append(Heading(index, "outline", heading.section_id, heading.title, level=level, firm=True))
     if matches < LEAST_MATCHES or matches * 2 < len(outline):
         return kept

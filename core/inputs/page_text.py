@@ -24,9 +24,10 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _COMPOUND = re.compile(r"[^\W\d_]+-[^\W\d_]+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # A hyphen before one of these completes another word ("Bachelor- und Masterstudium").
-_CONNECTING = frozenset(
-    "und oder bzw beziehungsweise sowie als wie bis noch aber sondern and or nor to but et ou ni y e o u ed".split()
+_CONNECTING_WORDS = (
+    "und oder bzw beziehungsweise sowie als wie bis noch aber sondern and or nor to but et ou ni y e o u ed"
 )
+_CONNECTING = frozenset(_CONNECTING_WORDS.split())
 
 
 def clean(text: str, *, keep_indent: bool = False) -> str:
@@ -37,10 +38,7 @@ def clean(text: str, *, keep_indent: bool = False) -> str:
     text = _SURROGATES.sub("\ufffd", text)
     text = _CONTROL.sub("", _LINE_ENDS.sub("\n", text))
     text = unicodedata.normalize("NFC", text)
-    if keep_indent:
-        text = _TRAILING.sub("", text)
-    else:
-        text = _EDGES.sub("\n", _BLANKS.sub(" ", text)).strip(" ")
+    text = _TRAILING.sub("", text) if keep_indent else _EDGES.sub("\n", _BLANKS.sub(" ", text)).strip(" ")
     return _SOFT.sub("", _EMPTY_LINES.sub("\n\n", text))
 
 

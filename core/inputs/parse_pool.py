@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -68,15 +69,13 @@ class Worker:
         process.wait()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                try:
+                with contextlib.suppress(OSError):  # the reader of this pipe is already gone
                     stream.close()
-                except OSError:  # the reader of this pipe is already gone
-                    pass
 
     def _start(self) -> subprocess.Popen[str]:
         root = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
-        return subprocess.Popen(  # noqa: S603 - our own module, no shell
+        return subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -88,7 +87,8 @@ class Worker:
 
     @staticmethod
     def _exchange(process: subprocess.Popen[str], request: str) -> str:
-        assert process.stdin is not None and process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
         try:
             process.stdin.write(request + "\n")
             process.stdin.flush()

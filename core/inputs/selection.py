@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from core.inputs.headings import REPEALED, Heading
 from core.inputs.lines import Line, ends_sentence
@@ -21,7 +21,8 @@ def select(found: Sequence[Heading], lines: Sequence[Line]) -> tuple[list[Headin
     """(headings, line indexes that belong to a table of contents)."""
     contents = _contents(found, lines)
     rest = [heading for heading in found if heading.line not in contents]
-    kept = [*_section_signs(rest), *_articles(rest), *_questions(rest)]
+    listed = {(each.family, each.number): each.title for each in found if each.line in contents}
+    kept = [*_section_signs(rest, listed), *_articles(rest), *_questions(rest)]
     leading = len(kept)
     kept += _annexes(rest) + _parts(rest)
     if leading < ENOUGH_TO_LEAD:
@@ -82,9 +83,12 @@ def _rising_pages(run: Sequence[Heading]) -> bool:
     return len(pages) == len(run) and pages == sorted(pages) and len(set(pages)) > 1
 
 
-def _section_signs(found: Sequence[Heading]) -> list[Heading]:
+def _section_signs(
+    found: Sequence[Heading], listed: Mapping[tuple[str, tuple[int, ...]], str]
+) -> list[Heading]:
     """`§` headings. A firm one may leap ahead or start again at 1; a doubtful one must follow one that was
-    accepted (§ 4 after § 3, § 4b after § 4a), as references in running text hardly ever do."""
+    accepted (§ 4 after § 3, § 4b after § 4a), as references in running text hardly ever do, or begin like the
+    entry of the same number in the table of contents (`listed`)."""
     kept: list[Heading] = []
     seen: set[tuple[int, str]] = set()
     highest = 0
@@ -94,12 +98,10 @@ def _section_signs(found: Sequence[Heading]) -> list[Heading]:
         if heading.family != "section_sign":
             continue
         number, suffix = heading.number[0], heading.suffix
-        before = {(number - 1, letter) for letter in ("", *"abcdefghijk")} if not suffix else set()
-        before |= {(number, chr(ord(suffix) - 1))} if suffix > "a" else {(number, "")} if suffix else set()
-        follows = bool(before & seen) and (number, suffix) not in seen
-        restarts = number == 1 and (not seen or highest > 2)
+        follows = (number, suffix) not in seen and any(each in seen for each in _predecessors(number, suffix))
+        restarts = number == 1 and not suffix and (not seen or highest > 2)
         leaps = heading.firm and (not seen or number <= highest + LARGEST_GAP)
-        if not (follows or restarts or leaps):
+        if not (follows or restarts or leaps or _is_listed(heading, listed)):
             continue
         if restarts and highest > 2:
             seen, highest = set(), 0
@@ -107,6 +109,20 @@ def _section_signs(found: Sequence[Heading]) -> list[Heading]:
         highest = max(highest, number)
         kept.append(heading)
     return kept
+
+
+def _predecessors(number: int, suffix: str) -> list[tuple[int, str]]:
+    if suffix > "a":
+        return [(number, chr(ord(suffix) - 1))]
+    return [(number, "")] if suffix else [(number - 1, letter) for letter in ("", *"abcdefghijklm")]
+
+
+def _is_listed(heading: Heading, listed: Mapping[tuple[str, tuple[int, ...]], str]) -> bool:
+    """Whether a table of contents names this number, and the heading is firm or has the title's first words."""
+    title = listed.get((heading.family, heading.number))
+    if title is None:
+        return False
+    return heading.firm or " ".join(title.split()[:2]) in heading.title
 
 
 def _articles(found: Sequence[Heading]) -> list[Heading]:
@@ -149,12 +165,10 @@ def _annexes(found: Sequence[Heading]) -> list[Heading]:
 
 
 def _parts(found: Sequence[Heading]) -> list[Heading]:
-    """Parts ("II. Title", "Chapter 3", "B. Title"), counted from 1 in each series; a series starts again at 1
-    or behind an annex. Letters need a series of at least two, as "A. Name" is also a person."""
+    """Parts ("II. Title", "Chapter 3", "B. Title"), counted from 1 in each series; a series may start again at
+    1. Letters need a series of at least two, as "A. Name" is also a person."""
     series: dict[str, list[Heading]] = defaultdict(list)
     for heading in found:
-        if heading.family == "annex":
-            series.clear() if False else None
         if heading.family != "part":
             continue
         word = heading.suffix or (

@@ -80,16 +80,20 @@ def _levelled(headings: list[Heading]) -> list[Heading]:
         "amendment": below_part + 1 if families & {"article"} else below_part,
     }
     levelled: list[Heading] = []
-    marked = 0
+    marked = above = 0
     for heading in headings:
-        if heading.family in ("markdown", "outline"):
+        if heading.family == "markdown":
             marked = heading.level
             levelled.append(heading)
+        elif heading.family == "outline":
+            levelled.append(replace(heading, level=above + 1 if above else heading.level))
+            continue
         elif heading.family == "numbered":
             levelled.append(replace(heading, level=below_part - 1 + len(heading.number)))
         else:
             base = marked if "markdown" in families else 0
             levelled.append(replace(heading, level=base + levels[heading.family]))
+        above = levelled[-1].level
     return levelled
 
 
@@ -111,7 +115,8 @@ def _sections(text: str, lines: Sequence[Line], headings: Sequence[Heading]) -> 
         title = full_title(heading, lines)
         if heading.family in ("annex", "part"):
             part = f"{heading.section_id} {title}".strip()[:200]
-            last.pop("section_sign", None) if heading.family == "annex" else None
+            if heading.family == "annex":
+                last.clear()
         elif heading.family in ("section_sign", "article"):
             if heading.number == (1,) and last.get(heading.family, (1,)) > (2,):
                 restarts += 1
