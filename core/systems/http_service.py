@@ -1,0 +1,91 @@
+"""An agent behind an HTTP endpoint: POST {prompt, conversation}, a JSON reply in the shape of RagResponse."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from core.errors import SystemFailure
+from core.records import Case, Output
+from core.systems.agent import output_from
+from core.systems.bounded import call_bounded
+from core.systems.http_retry import Retry, send
+
+CREDENTIALS_OFF = "none"
+
+
+class HttpService:
+    """One client, one connection pool for the whole run.
+
+    `profiles` are named header sets that replace the default headers when a case asks for those credentials;
+    "none" sends no headers of the profile at all. Header values are never stored nor logged: failures name the
+    endpoint, the status and the body only.
+    """
+
+    def __init__(
+        self,
+        endpoint: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        profiles: Mapping[str, Mapping[str, str]] | None = None,
+        timeout_s: float = 30.0,
+        retries: int = 2,
+        concurrency: int = 8,
+    ) -> None:
+        self.endpoint, self.headers, self.profiles = endpoint, dict(headers or {}), dict(profiles or {})
+        self.timeout_s, self.retry, self.concurrency = timeout_s, Retry(attempts=retries + 1), concurrency
+        limits = httpx.Limits(max_connections=max(concurrency, 1), max_keepalive_connections=max(concurrency, 1))
+        self.client = httpx.Client(timeout=timeout_s, limits=limits)
+
+    def ask(self, case: Case) -> Output:
+        """Raises SystemFailure: transport, rate_limit, http_status, timeout, malformed."""
+        timeout = case.options.get("timeout_s") or self.timeout_s
+        payload = {
+            "prompt": case.query,
+            "conversation": [message.model_dump(mode="json") for message in case.conversation],
+        }
+        headers = self._headers(case.options.get("credentials"))
+        begun = time.perf_counter()
+        # httpx bounds each read, not the whole reply: a server that drips is bounded by the outer wait
+        bound = (timeout + 1) * self.retry.attempts + self.retry.longest_wait
+        response, retries = call_bounded(
+            lambda: send(
+                lambda: self.client.post(self.endpoint, json=payload, headers=headers, timeout=timeout), self.retry
+            ),
+            bound,
+        )
+        latency = (time.perf_counter() - begun) * 1000
+        return output_from(case, read_json(response), latency).model_copy(update={"retries": retries})
+
+    def _headers(self, credentials: str | None) -> dict[str, str]:
+        if credentials is None:
+            return self.headers
+        if credentials in self.profiles:
+            return dict(self.profiles[credentials])
+        if credentials == CREDENTIALS_OFF:
+            return {}
+        if credentials == "wrong":
+            return {name: "wrong" for name in self.headers}
+        raise SystemFailure(f"no header profile '{credentials}' is declared", kind="not_plantable")
+
+    def close(self) -> None:
+        self.client.close()
+
+
+def read_json(response: httpx.Response) -> dict[str, Any]:
+    """The body as a JSON object; SystemFailure(kind="malformed") names what came instead."""
+    try:
+        data = json.loads(response.content, parse_constant=_refuse)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise SystemFailure(f"the reply is not JSON ({error}): {response.text[:200]!r}", kind="malformed") from error
+    if not isinstance(data, dict):
+        raise SystemFailure(f"the reply must be a JSON object, not {type(data).__name__}", kind="malformed")
+    return data
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")
