@@ -21,8 +21,8 @@ from core.contracts import metric
 Gain = Literal["linear", "exp"]
 
 TREC = "trec_eval 10.0 (NIST 2026)"
-_RANKING = "ranked ids; judgements by id"
-_NO_RELEVANT = "None when nothing is judged relevant (no_relevant)"
+RANKING_INPUTS = "ranked ids; judgements by id"
+NO_RELEVANT = "None when nothing is judged relevant (no_relevant)"
 
 
 def distinct(ranked: Sequence[str]) -> list[str]:
@@ -48,8 +48,8 @@ def n_relevant(judged: Mapping[str, int], rel_level: int = 1) -> int:
     family="ranking",
     kind="binary",
     formula="1 if one of the first k is relevant, else 0",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source=TREC,
 )
 @metric(
@@ -58,8 +58,8 @@ def n_relevant(judged: Mapping[str, int], rel_level: int = 1) -> int:
     family="ranking",
     kind="binary",
     formula="success at k: 1 if one of the first k is relevant, else 0",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source=TREC,
     headline=True,
 )
@@ -81,8 +81,8 @@ def success_at_k(
     title="Precision@k",
     family="ranking",
     formula="relevant in the first k / k",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT + "; with sparse judgements a lower bound",
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT + "; with sparse judgements a lower bound",
     source=TREC,
 )
 def precision_at_k(
@@ -103,8 +103,8 @@ def precision_at_k(
     title="Recall@k",
     family="ranking",
     formula="relevant in the first k / R",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source=TREC,
     headline=True,
 )
@@ -125,8 +125,8 @@ def recall_at_k(
     title="R-precision",
     family="ranking",
     formula="relevant in the first R / R",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source=TREC,
 )
 def r_precision(ranked: Sequence[str], judged: Mapping[str, int], rel_level: int = 1) -> float | None:
@@ -149,8 +149,8 @@ def first_relevant_rank(ranked: Sequence[str], judged: Mapping[str, int], rel_le
     title="Reciprocal rank@k",
     family="ranking",
     formula="1 / place of the first relevant item; 0 when none is in the first k",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source=TREC,
     headline=True,
 )
@@ -189,8 +189,8 @@ def _precision_sum(hits: Sequence[bool]) -> tuple[float, int]:
     title="Average precision",
     family="ranking",
     formula="(1/R) · Σ over relevant places i of precision@i",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source=TREC,
 )
 @metric(
@@ -198,8 +198,8 @@ def _precision_sum(hits: Sequence[bool]) -> tuple[float, int]:
     title="Average precision@k",
     family="ranking",
     formula="(1/R) · Σ over relevant places i ≤ k of precision@i",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source=TREC + ", map_cut",
 )
 def average_precision(
@@ -220,8 +220,8 @@ def average_precision(
     title="Average precision@k over min(R, k)",
     family="ranking",
     formula="(1/min(R, k)) · Σ over relevant places i ≤ k of precision@i",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source="Kaggle MAP@K; not the measure of trec_eval",
 )
 def ap_mink_at_k(
@@ -241,8 +241,8 @@ def ap_mink_at_k(
     title="Context precision (RAGAS)",
     family="ranking",
     formula="(1/relevant retrieved in the first k) · Σ over relevant places i ≤ k of precision@i; 0 when none was retrieved",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source="Es et al. 2023, RAGAS; cannot see missed evidence",
 )
 def ragas_context_precision(
@@ -293,8 +293,8 @@ def ndcg_of_grades(
     title="nDCG@k",
     family="ranking",
     formula="Σ_{i≤k} grade_i / log2(i + 1), divided by the same sum over all judged items in the best order, cut at k",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source="Järvelin & Kekäläinen 2002; trec_eval ndcg_cut (linear gain)",
     headline=True,
 )
@@ -315,8 +315,8 @@ def ndcg_at_k(
     title="nDCG@k, exponential gain",
     family="ranking",
     formula="as nDCG@k with gain 2^grade − 1; never compared with linear gain",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
+    inputs=RANKING_INPUTS,
+    empty=NO_RELEVANT,
     source="Burges et al. 2005",
 )
 def ndcg_exp_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None) -> float | None:
@@ -326,76 +326,3 @@ def ndcg_exp_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int | Non
     0.247367
     """
     return ndcg_at_k(ranked, judged, k, "exp")
-
-
-@metric(
-    name="bpref",
-    title="bpref",
-    family="ranking",
-    formula="(1/R) · Σ over retrieved relevant r of 1 − min(judged non-relevant above r, R) / min(R, N); N judged non-relevant",
-    inputs=_RANKING,
-    empty=_NO_RELEVANT,
-    source="Buckley & Voorhees 2004; " + TREC,
-)
-def bpref(ranked: Sequence[str], judged: Mapping[str, int], rel_level: int = 1) -> float | None:
-    """How rarely judged non-relevant items stand above relevant ones; unjudged items do not matter. None when
-    R = 0.
-
-    >>> bpref(["n", "r", "u"], {"r": 1, "n": 0, "m": 0, "s": 1})
-    0.25
-    """
-    total = n_relevant(judged, rel_level)
-    if not total:
-        return None
-    bound = min(total, sum(1 for grade in judged.values() if 0 <= grade < rel_level))
-    above, score = 0, 0.0
-    for item in distinct(ranked):
-        grade = judged.get(item, -1)
-        if 0 <= grade < rel_level:
-            above += 1
-        elif grade >= rel_level:
-            score += 1.0 - min(above, total) / bound if above else 1.0
-    return score / total
-
-
-@metric(
-    name="judged_at_k",
-    title="Judged@k",
-    family="ranking",
-    formula="judged in the first k / places filled within k",
-    inputs=_RANKING,
-    empty="None when nothing was retrieved or nothing is judged",
-    source="ir_measures; Sakai 2007",
-    direction=0,
-)
-def judged_at_k(ranked: Sequence[str], judged: Mapping[str, int], k: int | None = None) -> float | None:
-    """Share of the first `k` retrieved items that somebody judged (0 counts, negative does not); None for an
-    empty list or no judgements. Below 0.8 the other figures are lower bounds.
-
-    >>> judged_at_k(["d1", "d2", "d3"], {"d1": 0, "d2": 2}, 2)
-    1.0
-    """
-    top = distinct(ranked)[:k]
-    if not top or not judged:
-        return None
-    return sum(1 for item in top if judged.get(item, -1) >= 0) / len(top)
-
-
-@metric(
-    name="duplicate_rate_at_k",
-    title="Duplicates@k",
-    family="ranking",
-    direction=-1,
-    formula="places in the first k that repeat an earlier id / places filled within k",
-    inputs="ranked ids",
-    empty="None when nothing was retrieved",
-    source="Plumbline",
-)
-def duplicate_rate_at_k(ranked: Sequence[str], k: int | None = None) -> float | None:
-    """Share of the first `k` places that repeat an earlier id; None for an empty list.
-
-    >>> duplicate_rate_at_k(["a", "a", "b", "b"])
-    0.5
-    """
-    top = list(ranked)[:k]
-    return 1.0 - len(set(top)) / len(top) if top else None

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 
 from core.contracts import Metric, ScoringContext, add_metric, metric
-from core.metrics import ranking
+from core.metrics import judgements, ranking
 from core.metrics.relevance import RelevanceOf, evidence_recall, relevance_of
 from core.metrics.spans import Span, char_iou, char_precision, char_recall, documents_by_path
 from core.metrics.ties import tie_spread
@@ -87,7 +87,7 @@ def retrieval_scores(
         _ranking_scores(hits, relevance, k, scores, reasons)
     _span_scores(hits[:k], relevance, scores, reasons)
     _document_scores(case, hits[:k], context, scores, reasons)
-    scores["duplicate_rate_at_k"] = ranking.duplicate_rate_at_k([hit.id for hit in hits], k)
+    scores["duplicate_rate_at_k"] = judgements.duplicate_rate_at_k([hit.id for hit in hits], k)
     if case.answerable is not False:
         scores["ragas_recall_at_k"] = ragas_recall(
             [hit.text for hit in hits], case.gold_answer, case.expected_keywords
@@ -130,8 +130,8 @@ def _ranking_scores(
     scores["tie_spread"] = tie_spread([hit.id for hit in hits], [hit.score for hit in hits], judged, k)
     reasons["tie_spread"] = "no_scores"
     if relevance.source == "qrels":
-        scores["bpref"] = ranking.bpref(ranked, judged)
-        scores["judged_at_k"] = ranking.judged_at_k(ranked, judged, k)
+        scores["bpref"] = judgements.bpref(ranked, judged)
+        scores["judged_at_k"] = judgements.judged_at_k(ranked, judged, k)
         reasons["judged_at_k"] = "no_hits"
     else:  # a rule decides every item of the pool, so all are judged
         scores["judged_at_k"] = 1.0 if ranked else None
