@@ -86,9 +86,9 @@ def chunk_columns(run: Run, listed: Sequence[Item]) -> list[str]:
 
 def metric_columns(listed: Sequence[Item], *, retrieval: bool) -> list[str]:
     """Columns of retrieval_metrics.csv or answer_metrics.csv."""
-    named = named.RETRIEVAL if retrieval else ("answer_accuracy_label", *named.ANSWERS)
+    base = named.RETRIEVAL if retrieval else ("answer_accuracy_label", *named.ANSWERS)
     others = [name for name in score_names(listed) if is_retrieval(name) == retrieval]
-    return list(dict.fromkeys(["question_id", "question", "question_type", "repeat", *named, *others]))
+    return list(dict.fromkeys(["question_id", "question", "question_type", "repeat", *base, *others]))
 
 
 def row(run: Run, item: Item, columns: Sequence[str], *, canonical: bool = False) -> list[Any]:

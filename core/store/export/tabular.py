@@ -19,6 +19,7 @@ from core.store.packing import sql_text
 
 _RUNS = re.compile(r"'*[=+\-@\t\r]")
 _RESTORED = re.compile(r"'+[=+\-@\t\r]")
+_QUOTED = re.compile(r'[,"\r\n]')
 _CELL_LIMIT = 32_767  # characters an Excel cell holds
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 csv.field_size_limit(2**31 - 1)
@@ -44,7 +45,7 @@ def restore(text: str) -> str:
     return text[1:] if _RESTORED.match(text) else text
 
 
-def cell(value: Any) -> Any:
+def cell(value: Any) -> str:
     """A value as a CSV cell: None is empty, truth values are True/False, lists and mappings are JSON."""
     if value is None:
         return ""
@@ -67,10 +68,16 @@ def compact(value: Any) -> str:
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
     """UTF-8, comma, header always, `\\n` between rows."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([cell(name) for name in columns])
+        file.write(_line(columns))
         for row in rows:
-            writer.writerow([cell(value) for value in row])
+            file.write(_line(row))
+
+
+def _line(row: Row) -> str:
+    # csv.writer leaves a bare CR unquoted with this line end, and readers take it for a new row
+    cells = [cell(value) for value in row]
+    quoted = ['"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text for text in cells]
+    return (",".join(quoted) or '""') + "\n"
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
