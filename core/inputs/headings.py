@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from core.inputs.lines import Line, ends_sentence
 
-_SECTION_SIGN = re.compile(r"^§ ?(\d{1,4}) ?([a-z]?)(?![\w])[.:]?(?: +(\S.*))?$")
+_SECTION_SIGN = re.compile(r"^§ ?(\d{1,4}) ?([a-z]?)(?![a-zäöüß\d])[.:]? *(\S.*)?$")
 _ARTICLE = re.compile(
     r"^(Artikel|Article|Articolo|Artículo|Artigo|Art\.) (\d{1,4} ?[a-z]?|[IVXLC]+)(?!\w)[.:]?(?:\s+[–—-])?(?: *(\S.*))?$",
     re.IGNORECASE,
@@ -30,7 +30,6 @@ _QUESTION = re.compile(r"^(Q|F|Question|Frage|Pregunta|Domanda)\.? ?(\d{1,4}) ?[
 _AMENDMENT = re.compile(r"^(\d{1,3})\. +((?:(?:In|Nach|Dem|Der) )?§{1,2} ?\d.*)$")
 
 LEADERS = re.compile(r"(?:[.·]\s?){4,}\s*[\divxl]*\s*$|[…_]{2,}\s*\d*\s*$|\t\s*\d+$")
-_PAGE_AT_END = re.compile(r"\s\d{1,4}$")
 _REFERENCE = re.compile(
     r"^(?:Abs|Absatz|Absätze|Satz|Sätze|Nr|Nrn|Nummer|Ziff|Ziffer|Buchst|Buchstabe|lit|Halbsatz|Unterabs|para|"
     r"paragraph|subsection|alin[eé]a|i\. ?V|ff?)\b",
@@ -88,18 +87,13 @@ def _readings(index: int, line: Line, lines: Sequence[Line]) -> Iterator[Heading
     firm = line.after != "text"
     if first == "§":
         if found := _SECTION_SIGN.match(text):
+            alone = not found[3]
             title = found[3] or _next_title(index, lines)
             doubt = title_doubt(title)
-            if doubt < 2 and title:
-                yield Heading(
-                    index,
-                    "section_sign",
-                    f"§ {found[1]}{found[2]}",
-                    title,
-                    (int(found[1]),),
-                    found[2],
-                    firm and not doubt,
-                )
+            if doubt < 2 and (title or _next_starts_subsection(index, lines)):
+                shown = f"§ {found[1]}{found[2]}"
+                sure = (firm or alone) and not doubt
+                yield Heading(index, "section_sign", shown, title, (int(found[1]),), found[2], sure)
     elif first.isdigit():
         if found := _AMENDMENT.match(text):
             yield Heading(index, "amendment", f"Nr. {found[1]}", found[2], (int(found[1]),), firm=firm)
@@ -122,7 +116,16 @@ def _worded(index: int, line: Line, firm: bool, lines: Sequence[Line]) -> Iterat
             yield Heading(index, "article", shown, title, (_ordinal(found[2]),), firm=firm)
     elif found := _ANNEX.match(text):
         title = found[3] or ""
-        short = title[:3].lower() in ("zur", "zum", "zu ", "to ") or title_doubt(title) == 0
+        # "Anlage A zur Ordnung…" is a title; "Anlage 12 zu dieser Verordnung aufgenommen…" is running text.
+        belongs = title.lower().startswith(("zur ", "zum ", "zu ", "to ")) or title.lower() in (
+            "zur",
+            "zum",
+            "zu",
+            "to",
+        )
+        short = (belongs and firm and len(title.split()) <= 10 and title[-1] not in ".,;:") or title_doubt(
+            title
+        ) == 0
         if short and text[0].isupper() and (found[2] or not title):
             shown = f"{found[1]} {found[2]}" if found[2] else found[1]
             yield Heading(index, "annex", shown, title, firm=firm)
@@ -165,15 +168,17 @@ def title_doubt(title: str) -> int:
 
 
 def full_title(heading: Heading, lines: Sequence[Line]) -> str:
-    """The title with its continuation on the next line, where it plainly stops in the middle."""
-    title = _PAGE_AT_END.sub("", LEADERS.sub("", heading.title)).strip() if heading.dotted else heading.title
-    following = lines[heading.line + 1] if heading.line + 1 < len(lines) else None
-    open_end = title.endswith((",", "-", "–")) or title.rsplit(" ", 1)[-1].lower() in _LAST_WORD_OPEN
-    if not (following and title and open_end) or following.noise or len(following.text) > 100:
-        return title
-    if ends_sentence(following.text) or following.text.startswith(("(", "§")):
-        return title
-    return f"{title} {following.text}"
+    """The title with its continuation on the next lines, where it plainly stops in the middle."""
+    title = heading.title
+    last = heading.line if title in lines[heading.line].text else heading.line + 1
+    for following in lines[last + 1 : last + 3]:
+        open_end = title.endswith((",", "-", "–")) or title.rsplit(" ", 1)[-1].lower() in _LAST_WORD_OPEN
+        if not (title and open_end) or following.noise or len(following.text) > 100:
+            break
+        if ends_sentence(following.text) or following.text.startswith(("(", "§")):
+            break
+        title = f"{title} {following.text}"
+    return title
 
 
 def _next_title(index: int, lines: Sequence[Line], *, strict: bool = False) -> str:
@@ -186,6 +191,10 @@ def _next_title(index: int, lines: Sequence[Line], *, strict: bool = False) -> s
     if not short or text[0] in "(§" or text[0].isdigit() or ends_sentence(text) or title_doubt(text):
         return ""
     return text
+
+
+def _next_starts_subsection(index: int, lines: Sequence[Line]) -> bool:
+    return index + 1 < len(lines) and lines[index + 1].text.startswith(("(1)", "( 1 )"))
 
 
 def _ordinal(text: str) -> int:

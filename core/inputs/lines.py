@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 _PAGE_NUMBER = re.compile(
-    r"^\W*(?:(?:Seite|Page|S\.|p\.)\s*)?\d{1,4}(?:\s*(?:/|von|of|de|sur)\s*\d{1,4})?\W*$", re.IGNORECASE
+    r"^[^\w§]*(?:(?:Seite|Page|S\.|p\.)\s*)?\d{1,4}(?:\s*(?:/|von|of|de|sur)\s*\d{1,4})?\W*$", re.IGNORECASE
 )
+_NUMBER_FIRST = re.compile(r"^(?:§|Artikel|Article|Art\.|Q|F) ?\d+ ?[a-z]?\b|^\d+(?:\.\d+)*\.? (?=[^\W\d_])")
 _DIGITS = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"[.;:!?…][\"“”»')\]]*$")
 EDGE_LINES = 3
@@ -78,10 +79,18 @@ def _running(
     for first, last in pairwise(bounds):
         top, bottom = range(first, min(first + EDGE_LINES, last)), range(max(first, last - EDGE_LINES), last)
         edges.extend(sorted({*top, *bottom}))
-    keys = {index: _DIGITS.sub("#", found[index][2].casefold()) for index in edges}
+    keys = {index: _key(found[index][2]) for index in edges}
     counts = Counter(keys.values())
     least = max(3, len(page_starts) // 3)
     return {index for index, key in keys.items() if counts[key] >= least and len(key) < 200}
+
+
+def _key(text: str) -> str:
+    """What two running lines have in common. The number of a heading is kept: "§ 3 Title" and "§ 5 Title" are
+    two headings, "Title | page 3" and "Title | page 5" one header."""
+    number = _NUMBER_FIRST.match(text)
+    head = number[0] if number else ""
+    return head + _DIGITS.sub("#", text[len(head) :].casefold())
 
 
 def page_of(offset: int, page_starts: Sequence[int]) -> int:

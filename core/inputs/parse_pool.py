@@ -18,6 +18,8 @@ from core.inputs.files import SourceFile
 from core.inputs.parse_cache import Parsed
 
 MEMORY_MEGABYTES = 2_048
+STARTUP_SECONDS = 60.0
+READY = "ready\n"
 
 
 class Worker:
@@ -32,29 +34,23 @@ class Worker:
 
     def parse(self, file: SourceFile, timeout: float, passwords: Sequence[tuple[str, str]]) -> Parsed:
         """Parse one file within `timeout` seconds, or say in the report that it took longer."""
-        process = self._process = self._process or self._start()
+        if self._process is None:
+            self._process = self._start()
+            if self._timed(self._process, "", STARTUP_SECONDS) != READY:
+                self.close()
+                return failed("the parser process does not start")
+        process = self._process
         request = {
             "path": str(file.path),
             "kind": file.kind,
             "timeout": timeout,
             "passwords": list(passwords),
         }
-        late = threading.Event()
-
-        def kill() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(timeout, kill)
-        timer.start()
-        try:
-            reply = self._exchange(process, json.dumps(request))
-        finally:
-            timer.cancel()
-        if reply and not late.is_set():
+        reply = self._timed(process, json.dumps(request) + "\n", timeout)
+        if reply:
             return Parsed.model_validate_json(reply)
         self.close()
-        if late.is_set():
+        if reply is None:
             return failed(
                 f"took longer than {timeout:g} seconds and was stopped (raise --parse-timeout)", timeout
             )
@@ -86,15 +82,33 @@ class Worker:
         )
 
     @staticmethod
-    def _exchange(process: subprocess.Popen[str], request: str) -> str:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    def _timed(process: subprocess.Popen[str], request: str, timeout: float) -> str | None:
+        """The reply to a request: empty when the process ended, None when it was killed for being late."""
+        late = threading.Event()
+
+        def kill() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(timeout, kill)
+        timer.daemon = True
+        timer.start()
         try:
-            process.stdin.write(request + "\n")
-            process.stdin.flush()
-            return process.stdout.readline()
-        except (OSError, ValueError):  # the process ended
-            return ""
+            reply = _exchange(process, request)
+        finally:
+            timer.cancel()
+        return None if late.is_set() else reply
+
+
+def _exchange(process: subprocess.Popen[str], request: str) -> str:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        process.stdin.write(request)
+        process.stdin.flush()
+        return process.stdout.readline()
+    except (OSError, ValueError):  # the process ended
+        return ""
 
 
 def parse_all(

@@ -16,7 +16,7 @@ from typing import Any
 
 from core.corpus import Document, ParsingReport
 from core.inputs.language import guess_language
-from core.inputs.page_text import clean, join_pages
+from core.inputs.page_text import join_pages
 from core.inputs.parse_cache import Parsed
 from core.inputs.pdf import RawDocument, read_pdf
 from core.inputs.structure import Layout, structure
@@ -138,7 +138,8 @@ def main(argv: list[str]) -> int:
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     sys.stdout = sys.stderr  # what a library prints must not mix with the replies
     _limit_memory(int(argv[0]))
-    clean("")  # loads what the first file would otherwise wait for
+    replies.write("ready\n")
+    replies.flush()
     for line in sys.stdin:
         request = json.loads(line)
         _alarm(float(request["timeout"]) + GRACE_SECONDS)

@@ -15,6 +15,7 @@ from core.inputs.outline import outline_headings
 from core.inputs.selection import select
 
 PREAMBLE = "PREAMBLE"
+LONG_WITHOUT_HEADINGS = 4_000
 _NEW_BLOCK = re.compile(r"^\(\d{1,3}[a-z]?\) |^[•▪●‣◦–—*-] |^\d{1,3}\.? [^\W\d_]|^[a-z]\) ")
 _NEW_SUBSECTION = re.compile(r"^\(\d{1,3}[a-z]?\)(?:\s|$)")
 
@@ -40,7 +41,7 @@ def structure(
     from 1). Sections cover the text; what stands before the first heading is the section PREAMBLE."""
     lines = split_lines(text, page_starts)
     headings = _headings(text, lines, page_starts, markdown, outline)
-    sections = _sections(text, lines, headings)
+    sections = _sections(text, lines, headings, page_starts)
     return Layout(
         pages=_pages(text, page_starts),
         sections=sections,
@@ -97,32 +98,44 @@ def _levelled(headings: list[Heading]) -> list[Heading]:
     return levelled
 
 
-def _sections(text: str, lines: Sequence[Line], headings: Sequence[Heading]) -> tuple[Section, ...]:
+def _unstructured(text: str, page_starts: Sequence[int]) -> tuple[Section, ...]:
+    """A text without headings: one section, or one for each page where it is long and has pages."""
+    starts = sorted({0, *(start for start in page_starts if start < len(text))})
+    if len(text) < LONG_WITHOUT_HEADINGS or len(starts) < 2:
+        return (Section(ordinal=0, section_id=PREAMBLE, start=0, end=len(text)),)
+    numbers = {start: number for number, start in reversed(list(enumerate(page_starts, 1)))}
+    return tuple(
+        Section(ordinal=ordinal, section_id=f"page {numbers.get(start, 1)}", start=start, end=end)
+        for ordinal, (start, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True))
+    )
+
+
+def _sections(
+    text: str, lines: Sequence[Line], headings: Sequence[Heading], page_starts: Sequence[int]
+) -> tuple[Section, ...]:
     if not text:
         return ()
     if not headings:
-        return (Section(ordinal=0, section_id=PREAMBLE, start=0, end=len(text)),)
+        return _unstructured(text, page_starts)
     starts = [lines[heading.line].start for heading in headings]
     sections: list[Section] = []
     if text[: starts[0]].strip():
         sections.append(Section(ordinal=0, section_id=PREAMBLE, start=0, end=starts[0]))
     else:
         starts[0] = 0
-    part = ""
+    part = named_part = ""
     last: dict[str, tuple[int, ...]] = {}
     restarts = 1
     for heading, start, end in zip(headings, starts, [*starts[1:], len(text)], strict=True):
         title = full_title(heading, lines)
         if heading.family in ("annex", "part"):
-            part = f"{heading.section_id} {title}".strip()[:200]
+            part = named_part = f"{heading.section_id} {title}".strip()[:200]
             if heading.family == "annex":
                 last.clear()
         elif heading.family in ("section_sign", "article"):
             if heading.number == (1,) and last.get(heading.family, (1,)) > (2,):
                 restarts += 1
-                part = (
-                    part if part.startswith(("Anlage", "Anhang", "Annex", "Appendix")) else f"part {restarts}"
-                )
+                part = ", ".join(filter(None, (named_part, f"part {restarts}")))
             last[heading.family] = heading.number
         sections.append(
             Section(
@@ -181,7 +194,7 @@ def _begins(text: str, previous: Line, line: Line, width: int) -> bool:
 
 
 def _pages(text: str, page_starts: Sequence[int]) -> tuple[Page, ...]:
-    ends = [*page_starts[1:], len(text)]
+    ends = [*page_starts[1:], len(text)][: len(page_starts)]
     return tuple(
         Page(number=number, start=start, end=end)
         for number, (start, end) in enumerate(zip(page_starts, ends, strict=True), 1)
