@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from core.audit.cases import SPECS, CustomSpec, TestSpec
+from core.evaluation.shapes import SPECS, CustomSpec, TestSpec
 from core.config_files import Source, read_mapping, validate
 from core.contracts import EVALUATORS
 from core.errors import ConfigError, Problem, nearest
