@@ -31,7 +31,7 @@ def create_judge(spec: Mapping[str, Any], *, cache_dir: Path | None, budget: Bud
     judge: Any = JUDGES.create(_component_spec(spec))
     if hasattr(judge, "open"):
         judge.open(cache_dir, budget)
-    return judge  # type: ignore[no-any-return]
+    return judge
 
 
 def missing_key(spec: Mapping[str, Any]) -> str | None:

@@ -34,7 +34,7 @@ from core.llm.door import Door
 from core.llm.forms import filled_form
 from core.llm.openai_compatible import DEFAULT_KEY_ENV as OPENAI_KEY_ENV
 from core.llm.openai_compatible import OpenAiCompatible
-from core.llm.usage import DEFAULT_MIN_CACHE, Budget, ModelFacts, Prices, prices, tokens_of
+from core.llm.usage import Budget, ModelFacts, Prices, prices, tokens_of
 from core.records import Judgement, Usage, digest
 from core.registry import Component
 from core.text import sentences
@@ -82,6 +82,7 @@ class LlmJudge(Component):
 
     _door: Door | None = PrivateAttr(None)
     _rubrics: Rubrics | None = PrivateAttr(None)
+    _fingerprints: dict[str, str] = PrivateAttr(default_factory=dict)
 
     @property
     def provider(self) -> str:
@@ -154,6 +155,11 @@ class LlmJudge(Component):
     def fingerprint(self, rubric: str) -> str:
         """Digest of everything that decides this judge's answers by one rubric."""
         known = self._ready().get(rubric)
+        if rubric not in self._fingerprints:
+            self._fingerprints[rubric] = self._fingerprint(known)
+        return self._fingerprints[rubric]
+
+    def _fingerprint(self, known: Rubric) -> str:
         return digest(
             {
                 "provider": self.name,

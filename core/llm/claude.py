@@ -100,8 +100,8 @@ class Claude:
         )
 
     def _clean(self, text: str) -> str:
-        # a server may echo the key; what is recorded must not hold it
-        return text.replace(self._key, "[key]") if self._key else text
+        # a server may echo the key; what is recorded must not hold it (a very short "key" is a placeholder)
+        return text.replace(self._key, "[key]") if len(self._key) >= 8 else text
 
 
 def body(request: LlmRequest) -> JsonDict:
