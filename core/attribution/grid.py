@@ -162,7 +162,7 @@ def _add_quality(grid: Grid) -> None:
             values = grid.scores.get(metric)
             if values is None:
                 continue
-            common = (~np.isnan(values) | ~answered).all(axis=0) & answered.any(axis=0)
+            common = np.asarray((~np.isnan(values) | ~answered).all(axis=0) & answered.any(axis=0))
             if not common.any():
                 grid.left_out[metric] = "no question has it in every configuration"
                 continue

@@ -96,7 +96,7 @@ def contrasts(grid: Grid, pairs: Pairs) -> Iterator[Contrast]:
             if not len(up) + len(down):
                 continue
             chosen = np.concatenate([up, down])
-            entailed = pairs.entailed[:, chosen].any(axis=1)
+            entailed = np.asarray(pairs.entailed[:, chosen].any(axis=1))
             yield Contrast(
                 factor,
                 low,
