@@ -1,0 +1,124 @@
+"""Two rankings fused: weighted min-max scores, or reciprocal ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from core.contracts import RETRIEVERS
+from core.embeddings import DEFAULT_MODEL
+from core.records import Hit
+from core.registry import Component
+from core.retrieval.corpus_index import CorpusIndex, Positions, Scores, hit_of, top_k
+from core.retrieval.dense import Dense, DenseIndex
+from core.retrieval.lexical import Bm25, PostingIndex, TfIdf
+from core.retrieval.shared import Shared, Unshared
+
+Fusion = Literal["minmax", "rrf"]
+
+
+class HybridIndex(CorpusIndex):
+    """Scores of both channels over the allowed items, fused. Min-max and ranks are taken over those items."""
+
+    source = "hybrid"
+
+    def __init__(self, dense: DenseIndex, lexical: PostingIndex, settings: Hybrid) -> None:
+        super().__init__(dense.items)
+        self.dense, self.lexical, self.settings = dense, lexical, settings
+
+    def prepare(self, queries: Sequence[str]) -> None:
+        self.dense.prepare(queries)
+
+    def scores(self, query: str) -> Scores:
+        return self._fuse(self.dense.scores(query), self.lexical.scores(query))
+
+    def search_positions(
+        self, query: str, k: int, allowed: Sequence[int] | None = None
+    ) -> tuple[Positions, Scores]:
+        positions, fused, _, _ = self._search(query, k, allowed)
+        return positions, fused
+
+    def search(
+        self, queries: Sequence[str], k: int, allowed: Sequence[Sequence[int] | None] | None = None
+    ) -> list[list[Hit]]:
+        self.prepare(queries)
+        rankings = []
+        for i, query in enumerate(queries):
+            positions, fused, dense, lexical = self._search(query, k, None if allowed is None else allowed[i])
+            rankings.append(
+                [
+                    hit_of(self.items[int(at)], rank, float(score), self.source).model_copy(
+                        update={"parts": {"dense_score": float(of_dense), "lexical_score": float(of_words)}}
+                    )
+                    for rank, (at, score, of_dense, of_words) in enumerate(
+                        zip(positions, fused, dense, lexical, strict=True), start=1
+                    )
+                ]
+            )
+        return rankings
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        return self.dense.notices
+
+    def _search(
+        self, query: str, k: int, allowed: Sequence[int] | None
+    ) -> tuple[Positions, Scores, Scores, Scores]:
+        pool = (
+            np.arange(len(self.items)) if allowed is None else np.unique(np.asarray(allowed, dtype=np.int64))
+        )
+        dense, lexical = self.dense.scores(query)[pool], self.lexical.scores(query)[pool]
+        fused = self._fuse(dense, lexical)
+        found = top_k(fused, k)
+        return pool[found], fused[found], dense[found], lexical[found]
+
+    def _fuse(self, dense: Scores, lexical: Scores) -> Scores:
+        if self.settings.fusion == "minmax":
+            alpha = self.settings.alpha
+            return alpha * minmax(dense) + (1 - alpha) * minmax(lexical)
+        return reciprocal_ranks(dense, self.settings.rrf_k) + reciprocal_ranks(lexical, self.settings.rrf_k)
+
+
+@RETRIEVERS.register("hybrid")
+class Hybrid(Component):
+    """Dense and lexical retrieval fused over all items: score = alpha * dense + (1 - alpha) * lexical, each
+    min-max scaled; or reciprocal-rank fusion, the sum of 1 / (k + rank) (Cormack et al. 2009)."""
+
+    model: str = Field(DEFAULT_MODEL, description="sentence-transformers model of the dense channel")
+    alpha: float = Field(0.5, ge=0, le=1, description="weight of the dense score (fusion minmax)")
+    fusion: Fusion = Field("minmax", description="weighted min-max scores or reciprocal ranks")
+    rrf_k: int = Field(60, ge=1, description="how little the first ranks stand out (fusion rrf)")
+    lexical: Bm25 | TfIdf | Literal["bm25", "tfidf"] = Field(
+        "bm25", description="retriever of the word channel"
+    )
+
+    def index(self, chunks: Sequence[Any]) -> HybridIndex:
+        """An index over the items. Raises InputError for none, ConfigError without the extra or the model."""
+        return self.build(chunks, Unshared())
+
+    def build(self, items: Sequence[Any], shared: Shared) -> HybridIndex:
+        words = self.lexical
+        if isinstance(words, str):
+            words = Bm25() if words == "bm25" else TfIdf()
+        return HybridIndex(Dense(model=self.model).build(items, shared), words.build(items, shared), self)
+
+
+def minmax(scores: Scores) -> Scores:
+    """Scores scaled to [0, 1]; all equal: 1 where they are above 0, else 0."""
+    if not len(scores):
+        return scores
+    low, high = scores.min(), scores.max()
+    if high == low:
+        return np.full_like(scores, 1.0 if high > 0 else 0.0)
+    return np.asarray((scores - low) / (high - low))
+
+
+def reciprocal_ranks(scores: Scores, k: int) -> Scores:
+    """1 / (k + rank) by descending score, ties in corpus order; 0 where the score is 0 (not found)."""
+    order = np.argsort(-scores, kind="stable")
+    ranks = np.empty(len(scores))
+    ranks[order] = np.arange(1, len(scores) + 1)
+    return np.where(scores != 0, 1.0 / (k + ranks), 0.0)
