@@ -1,0 +1,48 @@
+"""The entry: `streamlit run dashboard/app.py`. The list of pages, the run picker and the error guard."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+if (
+    str(ROOT) not in sys.path
+):  # streamlit puts dashboard/ on the path; a checkout that was not installed needs its root
+    sys.path.insert(0, str(ROOT))
+
+import streamlit as st  # noqa: E402
+
+from dashboard import widgets  # noqa: E402
+from dashboard.queries import source  # noqa: E402
+
+st.set_page_config(page_title="Plumbline", page_icon="📐", layout="wide")
+
+review = source.review_mode()
+results = [
+    st.Page("app_pages/home.py", title="Home", icon=":material/home:", url_path="home", default=True),
+    st.Page("app_pages/run.py", title="Run", icon=":material/monitoring:", url_path="run"),
+    st.Page("app_pages/verdicts.py", title="Verdicts", icon=":material/checklist:", url_path="verdicts"),
+    st.Page(
+        "app_pages/case.py", title="Case", icon=":material/search:", url_path="case", visibility="hidden"
+    ),
+]
+making = [
+    st.Page("app_pages/new.py", title="New run", icon=":material/add_circle:", url_path="new"),
+    st.Page("app_pages/data.py", title="Data", icon=":material/folder_open:", url_path="data"),
+]
+page = st.navigation(
+    {"Results": results, "Make": making} if not review else {"Results": results}, expanded=True
+)
+
+try:
+    widgets.run_picker()
+    if review:
+        st.caption(
+            ":material/visibility: Review: this dashboard only shows runs; nothing can be started or changed."
+        )
+    page.run()
+except Exception as error:
+    logging.getLogger("plumbline.dashboard").exception("page %s", page.url_path or "home")
+    widgets.failed(error)

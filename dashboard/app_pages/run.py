@@ -1,0 +1,42 @@
+"""How good is it, and can I trust the number?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import scores, widgets, wording
+from dashboard.queries import runs
+
+version = widgets.chosen_run()
+run = runs.run(version)
+link = {"id": run.id, "name": run.name}
+counts = runs.verdicts(version)
+progress = runs.progress(version)
+
+st.title(widgets.escaped(run.name))
+st.markdown(wording.run_sentence(counts, scores.pass_rate(run), run.n_cases, run.status, run.repeats))
+st.caption(
+    widgets.escaped(f"{run.suite} · {wording.title(run.kind)} · {wording.ago(run.created_at)}"),
+    help=wording.date(run.created_at),
+)
+widgets.unfinished(run.status, progress["n_outputs"] or 0, run.n_cases * run.repeats)
+
+widgets.verdict_cards(counts, link)
+if progress["n_unchecked"]:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            f":material/help: In {wording.plural(progress['n_unchecked'], 'case')} something could not be checked."
+        )
+        widgets.link_to("verdicts", "Show them", link, unchecked="true")
+
+groups = runs.by_group(version)
+if groups["group"].nunique() > 1:
+    st.header("Where it fails")
+    finding, chart = scores.groups_chart(groups)
+    st.altair_chart(chart, alt=finding, key="groups")
+
+st.header("Scores")
+scores.overview(run, link)
+
+st.header("Can I trust it?")
+scores.trust(run, progress)

@@ -1,0 +1,73 @@
+"""The one place that knows how a verdict looks: word, mark, shape, colour in light and dark, and order.
+
+Charts pin the order with an explicit `domain` and take the colours from the theme's categorical list
+(`range="category"`), which `.streamlit/config.toml` fills from `LIGHT` and `DARK` in exactly this order; so a
+filter never recolours a verdict, and the browser switches between light and dark by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import altair as alt
+
+NOT_APPLICABLE = "N/A"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """`badge` is the name of the theme colour that badges use; `shape` is a Vega symbol."""
+
+    word: str
+    mark: str
+    shape: str
+    badge: str
+    light: str
+    dark: str
+
+
+# what needs attention comes first; the order is the same everywhere
+LOOKS: dict[str, Look] = {
+    "FAIL": Look("Fail", "✕", "cross", "red", "#C8421E", "#FF7A59"),
+    "ERROR": Look("Error", "◆", "diamond", "violet", "#7A3E9D", "#C58BE8"),
+    "WEAK": Look("Weak", "▲", "triangle-up", "orange", "#B87400", "#F0B429"),
+    "PASS": Look("Pass", "●", "circle", "green", "#00805E", "#2FBF94"),
+    NOT_APPLICABLE: Look("–", "○", "stroke", "gray", "#6B7280", "#9CA3AF"),
+}
+ORDER = ("FAIL", "ERROR", "WEAK", "PASS")
+CLAIM_VERDICTS = {"supported": "PASS", "contradicted": "FAIL", "not_enough_info": "WEAK"}
+
+PRIMARY = "#2563EB"
+BASELINE = "#8A94A3"  # readable on both backgrounds; the baseline is grey, the candidate is primary
+LIGHT = [look.light for look in LOOKS.values()]
+DARK = [look.dark for look in LOOKS.values()]
+
+
+def look(verdict: str | None) -> Look:
+    """How a verdict looks; anything unknown looks like "not applicable"."""
+    return LOOKS.get(verdict or NOT_APPLICABLE, LOOKS[NOT_APPLICABLE])
+
+
+def verdict_label(verdict: str | None) -> str:
+    """Mark and word, e.g. "✕ Fail": never colour alone."""
+    shown = look(verdict)
+    return f"{shown.mark} {shown.word}" if shown.word != "–" else f"{shown.mark} not applicable"
+
+
+def verdict_color(field: str = "verdict", legend: alt.Legend | None = None) -> alt.Color:
+    """The colour channel of a verdict, with every verdict in the domain whether or not it occurs."""
+    scale = alt.Scale(domain=list(LOOKS), range="category")
+    return alt.Color(f"{field}:N", scale=scale, sort=list(LOOKS), legend=legend)
+
+
+def verdict_shape(field: str = "verdict") -> alt.Shape:
+    """The shape channel that goes with `verdict_color`."""
+    scale = alt.Scale(domain=list(LOOKS), range=[each.shape for each in LOOKS.values()])
+    return alt.Shape(f"{field}:N", scale=scale, sort=list(LOOKS), legend=None)
+
+
+def titled(chart: alt.TopLevelMixin, title: str, subtitle: str = "") -> alt.TopLevelMixin:
+    """Title = the finding, subtitle = what is drawn and of how many; both start at the left edge."""
+    return chart.properties(
+        title=alt.TitleParams(text=title, subtitle=subtitle or alt.Undefined, anchor="start", limit=0)
+    )

@@ -1,0 +1,145 @@
+"""The New-run form, made from what `plumbline describe --json` says: only settings that apply are shown."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import streamlit as st
+
+from dashboard import form_fields, jobs, progress, widgets, wording
+from dashboard.queries import jobs as job_queries
+
+# never in the form: where things go is the dashboard's own, and code is not named from a browser
+HIDDEN = frozenset({"mode", "output_dir", "store_path", "cache_dir", "plugins", "passwords", "docs_root"})
+GROUPS = {
+    "run": "What is evaluated",
+    "inputs": "Inputs",
+    "chunking": "Chunking",
+    "retrieval": "Retrieval",
+    "rerank": "Reranking",
+    "answers": "Answers",
+    "decision": "Decision",
+    "llm": "Language model",
+    "judge": "Judge",
+    "api": "External classifier",
+}
+FIRST = ("run", "inputs", "chunking", "retrieval", "answers")
+KINDS = ("document_qa", "ted_cpv", "api_classifier", "prepared_rag_results")
+
+
+def ask(described: dict[str, Any]) -> dict[str, Any]:
+    """Draw the form; the settings that apply and differ from their defaults."""
+    settings = {
+        each["name"]: each
+        for each in described["settings"]
+        if each["name"] not in HIDDEN and each.get("group") in GROUPS
+    }
+    if "classifier_type" in settings:
+        settings["classifier_type"]["choices"] = [
+            kind for kind in KINDS if kind in settings["classifier_type"].get("choices", KINDS)
+        ]
+    values = {
+        name: st.session_state.get(form_fields.key(name), each.get("default"))
+        for name, each in settings.items()
+    }
+    given: dict[str, Any] = {}
+    for group, title in GROUPS.items():
+        shown = [
+            each
+            for name, each in settings.items()
+            if each["group"] == group and applies(name, settings, values)
+        ]
+        if not shown:
+            continue
+        if group in FIRST:
+            st.header(title)
+            place: Any = st.container()
+        else:
+            place = st.expander(title, key=f"group_{group}", on_change="rerun")
+        # a closed part keeps what was chosen in it
+        with place, st.grid(3, min_column_width=240):
+            for each in shown:
+                value = form_fields.draw(each, described, values)
+                values[each["name"]] = value
+                if value != _plain(each.get("default")) and value not in (None, "", [], {}):
+                    given[each["name"]] = value
+    return given
+
+
+def applies(name: str, settings: dict[str, Any], values: dict[str, Any]) -> bool:
+    """Whether a setting matters under the others: each parent must apply and hold one of the wanted values."""
+    for parent, wanted in (settings[name].get("applies") or {}).items():
+        if parent not in settings or not applies(parent, settings, values):
+            return False
+        value = values.get(parent)
+        if not any(
+            value == each or (isinstance(each, str) and each.startswith("!") and str(value) != each[1:])
+            for each in wanted
+        ):
+            return False
+    return True
+
+
+def start_button(given: dict[str, Any]) -> None:
+    """What would run, in a sentence, and the button that starts it."""
+    st.divider()
+    kind = wording.title(given.get("classifier_type", "document_qa"))
+    changed = [name for name in given if name not in ("docs", "questions", "run_name", "classifier_type")]
+    st.caption(
+        widgets.escaped(
+            f"{kind}; {', '.join(f'{name} = {given[name]}' for name in changed) or 'all other settings at their defaults'}"
+        )
+    )
+    st.button(
+        "Start the run",
+        type="primary",
+        icon=":material/play_arrow:",
+        on_click=_start,
+        args=(given,),
+        key="start_run",
+    )
+
+
+def problems() -> None:
+    """What core found wrong with the settings of the last try, by key."""
+    mine = st.session_state.get("my_job")
+    job = job_queries.job(mine) if mine else None
+    if not job or job["status"] != "failed":
+        return
+    lines = [line.removeprefix("  - ") for line in job["error"].splitlines() if line.startswith("  - ")]
+    if lines:
+        st.warning(
+            "Nothing has run. Mend these settings and start again:\n"
+            + "\n".join(f"- {_shown(line)}" for line in lines),
+            title=f"{wording.plural(len(lines), 'setting')} cannot be used",
+        )
+
+
+def _shown(line: str) -> str:
+    name, colon, rest = line.partition(":")
+    return (
+        f"`{name}`{colon}{widgets.escaped(rest)}"
+        if name.replace("_", "").isalnum()
+        else widgets.escaped(line)
+    )
+
+
+def _start(given: dict[str, Any]) -> None:
+    # the same settings make one job for as long as it is under way, however often the button is pressed
+    nonce = st.session_state.setdefault("new_nonce", progress.new_token())
+    token = _token(given, nonce)
+    job = job_queries.by_token(token)
+    if job is not None and job["status"] not in job_queries.LIVE:
+        st.session_state["new_nonce"] = progress.new_token()
+        token = _token(given, st.session_state["new_nonce"])
+    st.session_state["my_job"] = jobs.start(given, token=token)
+
+
+def _token(given: dict[str, Any], nonce: str) -> str:
+    return hashlib.sha256((json.dumps(given, sort_keys=True, default=str) + nonce).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
