@@ -23,8 +23,8 @@ RAW_LIMIT = 20_000
 
 
 class Claude:
-    """Messages API transport. `key_env` names the environment variable with the key; the value is read when the
-    first request is sent and goes nowhere but into the client."""
+    """Messages API transport. `key_env` names the environment variable with the key (empty: the address wants
+    none); the value is read when the first request is sent and goes nowhere but into the client."""
 
     provider = "anthropic"
 
@@ -76,7 +76,8 @@ class Claude:
             if self._client is None:
                 import anthropic
 
-                self._key = os.environ.get(self._key_env, "")
+                # a gateway on one's own machine may want no key; the SDK wants some text
+                self._key = os.environ.get(self._key_env, "") if self._key_env else "none"
                 if not self._key:
                     raise LlmFailure(f"the environment variable {self._key_env} is not set", "http_status")
                 self._client = anthropic.Anthropic(api_key=self._key, base_url=self.address, max_retries=0)
