@@ -76,6 +76,15 @@ class Reading(Database):
         )
         return tuple(rows.load_aggregate(row) for row in found)
 
+    def metric_versions(self, run_id: str) -> dict[str, str]:
+        """Version of the definition of each metric a sealed run has, where it was known."""
+        return dict(
+            self.rows(
+                "SELECT metric, version FROM aggregates WHERE run_key = ? AND group_by = '' AND version IS NOT NULL",
+                (self._key(run_id),),
+            )
+        )
+
     def runs(
         self,
         kind: str | None = None,

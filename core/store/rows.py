@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from core.contracts import METRICS
 from core.records import Aggregate, Hit, Output, Result, Run
 from core.store.content import Content, hit_content
 from core.store.packing import from_json, is_clean, pack, pack_scores, sql_text, unpack, unpack_scores
@@ -32,7 +33,8 @@ INSERT_RESULT = (
 )
 INSERT_AGGREGATE = (
     "INSERT OR REPLACE INTO aggregates (run_key, group_by, group_name, metric, position, mean, n_scored, "
-    "n_not_applicable, n_error, low, high, level, method, note) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "n_not_applicable, n_error, low, high, level, method, note, version) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 RUN_COLUMNS = (
     "key, id, name, kind, suite, suite_digest, created_at, status, sealed_at, settings, digests, versions, "
@@ -194,6 +196,7 @@ def aggregate_row(run_key: int, position: int, a: Aggregate) -> tuple[Any, ...]:
         a.level,
         a.method,
         a.note,
+        METRICS[a.metric].version if a.metric in METRICS else None,
     )
 
 

@@ -137,6 +137,7 @@ _TABLES = (
         level REAL NOT NULL,
         method TEXT NOT NULL,
         note TEXT NOT NULL,
+        version TEXT,
         PRIMARY KEY (run_key, group_by, group_name, metric)
     ) WITHOUT ROWID""",
     """CREATE TABLE documents (
