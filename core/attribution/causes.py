@@ -119,7 +119,7 @@ def component_table(trace: Trace, failures: pd.DataFrame) -> pd.DataFrame:
             "top_mechanism": top(mine["mechanism"]),
         }  # fmt: skip
         row |= {f"mean_{name}": _mean(mine, name) for name in COMPONENTS}
-        present = [row[f"mean_{name}"] for name in COMPONENTS if row[f"mean_{name}"] is not None]
+        present: list[Any] = [row[f"mean_{name}"] for name in COMPONENTS if row[f"mean_{name}"] is not None]
         row[f"mean_{QUALITY}"] = sum(present) / len(present) if present else None
         rows.append(row)
     frame = pd.DataFrame(rows, columns=COMPONENT_COLUMNS)
@@ -136,9 +136,8 @@ def failure_counts(trace: Trace) -> dict[str, dict[str, int]]:
     if "auto_flag" in frame:
         failed |= (frame["verdict"] == "WEAK") & (frame["auto_flag"] == "partially_correct")
     reasons = frame["primary_error_reason"] if "primary_error_reason" in frame else frame["verdict"]
-    for (experiment, reason), n in (
-        frame[failed].groupby([frame["experiment"], reasons.fillna("")], sort=True).size().items()
-    ):  # type: ignore[misc]
+    grouped: Any = frame[failed].groupby([frame["experiment"], reasons.fillna("")], sort=True)
+    for (experiment, reason), n in grouped.size().items():
         counts.setdefault(str(experiment), Counter())[str(reason)] += int(n)
     return {experiment: dict(c) for experiment, c in counts.items()}
 
@@ -155,7 +154,8 @@ def _failed_rows(trace: Trace) -> Iterable[dict[str, Any]]:
         return []
     wanted = [c for c in (*FAILURE_COLUMNS, *SIGNALS) if c in frame]
     failed = frame[frame["verdict"].isin(["FAIL", "ERROR", "WEAK"])]
-    return [row for row in failed[wanted].to_dict("records") if is_failure(row)]
+    records: list[Any] = failed[wanted].to_dict("records")
+    return [row for row in records if is_failure(row)]
 
 
 def _setting_columns(grid: Grid) -> list[str]:
@@ -173,7 +173,8 @@ def _design_row(grid: Grid, c: int, columns: list[str]) -> dict[str, str | None]
 def _ladder_rows(ladder: pd.DataFrame | None) -> dict[tuple[str, str], dict[str, Any]]:
     if ladder is None or ladder.empty:
         return {}
-    return {(str(r["experiment"]), str(r["question_id"])): r for r in ladder.to_dict("records")}  # type: ignore[misc]
+    records: list[Any] = ladder.to_dict("records")
+    return {(str(r["experiment"]), str(r["question_id"])): r for r in records}
 
 
 def _explained(mechanism: str, words: str, level: str) -> dict[str, Any]:
@@ -237,5 +238,5 @@ def _fix_cells(
 
 
 def _mean(frame: pd.DataFrame, name: str) -> float | None:
-    values = frame[name].dropna() if name in frame else []
+    values: Any = frame[name].dropna() if name in frame else []
     return float(values.astype(float).mean()) if len(values) else None

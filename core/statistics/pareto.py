@@ -86,31 +86,35 @@ def uncertain_frontier(
     relative: Sequence[bool],
     clusters: Sequence[Hashable | None] | None = None,
     *,
+    medians: Sequence[bool] | None = None,
     seed: int = 0,
     resamples: int = 2_000,
 ) -> Frontier:
-    """Frontier of means over questions. `per_question[k]` is (configurations × questions) of objective k, NaN
-    absent; all objectives and configurations share each resample, so that pairing is kept. `margins[k]` is the
-    practical margin: a share of the value where `relative[k]`, else in its own unit."""
+    """Frontier of means (or `medians[k]`) over questions. `per_question[k]` is (configurations × questions) of
+    objective k, NaN absent; all objectives and configurations share each resample, so that pairing is kept.
+    `margins[k]` is the practical margin: a share of the value where `relative[k]`, else in its own unit."""
     layers = [np.asarray(layer, dtype=float) for layer in per_question]
     size, questions = layers[0].shape
     index = cluster_index(clusters, questions)
-    means = _means(layers)
+    centres = [
+        _Median(layer, index) if medians is not None and medians[k] else _Mean(layer, index)
+        for k, layer in enumerate(layers)
+    ]
+    everyone = np.ones((1, int(index.max()) + 1))
+    means = np.stack([centre.of(everyone)[0] for centre in centres], axis=1)
     values = oriented(means, directions)
     margin = np.stack(
         [np.abs(means[:, k]) * m if relative[k] else np.full(size, m) for k, m in enumerate(margins)], axis=1
     )
     on, beaten, knees, total = np.zeros(size), np.zeros((size, size)), np.zeros(size), 0
-    sums = [cluster_sums(np.nan_to_num(layer).T, index) for layer in layers]
-    present = [cluster_sums((~np.isnan(layer)).T.astype(float), index) for layer in layers]
-    for counts in bootstrap_counts(int(index.max()) + 1, resamples, seed, 256):
-        drawn = [_ratio(counts @ s, counts @ p) for s, p in zip(sums, present, strict=True)]
-        for row in range(len(counts)):
-            sample = oriented(np.stack([d[row] for d in drawn], axis=1), directions)
-            wins = dominates(sample)
+    for counts in bootstrap_counts(everyone.shape[1], resamples, seed, 256):
+        drawn = np.stack([centre.of(counts.astype(float)) for centre in centres], axis=2)
+        for sample in drawn:
+            turned = oriented(sample, directions)
+            wins = dominates(turned)
             on += ~wins.any(axis=0)
             beaten += wins
-            at = knee(sample)
+            at = knee(turned)
             if at is not None:
                 knees[at] += 1
         total += len(counts)
@@ -174,10 +178,30 @@ def _rate(a: int, b: int, quality: Sequence[float], cost: Sequence[float]) -> fl
     return float("inf") if step <= 0 else (quality[b] - quality[a]) / step
 
 
-def _means(layers: Sequence[Array]) -> Array:
-    present = [(~np.isnan(layer)).sum(axis=1) for layer in layers]
-    return np.stack([_ratio(np.nansum(x, axis=1), n) for x, n in zip(layers, present, strict=True)], axis=1)
+class _Mean:
+    """Means of each configuration under drawn cluster counts: (draws, G) → (draws, configurations)."""
+
+    def __init__(self, layer: Array, index: Array) -> None:
+        self.sums = cluster_sums(np.nan_to_num(layer).T, index)
+        self.present = cluster_sums((~np.isnan(layer)).T.astype(float), index)
+
+    def of(self, counts: Array) -> Array:
+        return np.asarray((counts @ self.sums) / np.maximum(counts @ self.present, 1e-12))
 
 
-def _ratio(total: Array, count: Array) -> Array:
-    return np.asarray(total, dtype=float) / np.maximum(count, 1e-12)
+class _Median:
+    """Medians of each configuration under drawn cluster counts."""
+
+    def __init__(self, layer: Array, index: Array) -> None:
+        self.index = index
+        self.order = np.argsort(layer, axis=1, kind="stable")  # NaN comes last
+        self.sorted = np.take_along_axis(layer, self.order, axis=1)
+        self.present = (~np.isnan(layer)).sum(axis=1)
+
+    def of(self, counts: Array) -> Array:
+        by_question = counts[:, self.index]
+        found = np.empty((len(counts), len(self.order)))
+        for c, (order, n) in enumerate(zip(self.order, self.present, strict=True)):
+            running = np.cumsum(by_question[:, order[:n]], axis=1)
+            found[:, c] = self.sorted[c, np.argmax(running >= running[:, -1:] / 2, axis=1)]
+        return found
