@@ -8,6 +8,7 @@ hyphens at line ends, ligatures, non-breaking blanks and typographic variants ma
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 import threading
 import unicodedata
@@ -127,7 +128,7 @@ def locate(quote: str, document: Document, page: int | None = None) -> Span | No
     for low, high in ranges:
         found = _exact(wanted, folded, document.text, low, high)
         if found is not None:
-            return found
+            return _with_edges(quote.strip(), document.text, found)
     low, high = ranges[-2] if len(ranges) > 1 else whole
     return _fuzzy(wanted, _NUMBER.findall(quote), folded, document.text, low, high)
 
@@ -147,6 +148,19 @@ def _exact(wanted: str, folded: Skeleton, text: str, low: int, high: int) -> Spa
         first = first or span
         at = folded.text.find(wanted, at + 1, high)
     return first if len(wanted) >= _SEED else None
+
+
+def _with_edges(quote: str, text: str, span: Span) -> Span:
+    """The span with the quotation marks and dashes at the quote's own ends, which the skeleton leaves out."""
+    start, end = span
+    before = sum(1 for _ in itertools.takewhile(lambda char: not _FOLDING[char], quote.replace(" ", "")))
+    after = sum(1 for _ in itertools.takewhile(lambda char: not _FOLDING[char], quote.replace(" ", "")[::-1]))
+    while before and (at := start - 1) >= 0 and not _FOLDING[text[at]]:
+        start, before = at, before - (not text[at].isspace())
+    while after and end < len(text) and not _FOLDING[text[end]]:
+        end, after = end + 1, after - (not text[end].isspace())
+    found = text[start:end]
+    return start + len(found) - len(found.lstrip()), end - len(found) + len(found.rstrip())
 
 
 def _whole_words(text: str, span: Span) -> bool:
