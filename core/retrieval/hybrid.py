@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from core.contracts import RETRIEVERS
+from core.contracts import RETRIEVERS, Index
 from core.embeddings import DEFAULT_MODEL
+from core.errors import ConfigError
 from core.records import Hit
 from core.registry import Component
 from core.retrieval.corpus_index import CorpusIndex, Positions, Scores, hit_of, top_k
 from core.retrieval.dense import Dense, DenseIndex
-from core.retrieval.lexical import Bm25, PostingIndex, TfIdf
-from core.retrieval.shared import Shared, Unshared
+from core.retrieval.shared import Shareable, Shared, Unshared
 
 Fusion = Literal["minmax", "rrf"]
 
@@ -25,7 +25,7 @@ class HybridIndex(CorpusIndex):
 
     source = "hybrid"
 
-    def __init__(self, dense: DenseIndex, lexical: PostingIndex, settings: Hybrid) -> None:
+    def __init__(self, dense: DenseIndex, lexical: Index, settings: Hybrid) -> None:
         super().__init__(dense.items)
         self.dense, self.lexical, self.settings = dense, lexical, settings
 
@@ -33,7 +33,7 @@ class HybridIndex(CorpusIndex):
         self.dense.prepare(queries)
 
     def scores(self, query: str) -> Scores:
-        return self._fuse(self.dense.scores(query), self.lexical.scores(query))
+        return self._fuse(self.dense.scores(query), self.lexical.all_scores([query])[0])
 
     def search_positions(
         self, query: str, k: int, allowed: Sequence[int] | None = None
@@ -70,7 +70,7 @@ class HybridIndex(CorpusIndex):
         pool = (
             np.arange(len(self.items)) if allowed is None else np.unique(np.asarray(allowed, dtype=np.int64))
         )
-        dense, lexical = self.dense.scores(query)[pool], self.lexical.scores(query)[pool]
+        dense, lexical = self.dense.scores(query)[pool], self.lexical.all_scores([query])[0][pool]
         fused = self._fuse(dense, lexical)
         found = top_k(fused, k)
         return pool[found], fused[found], dense[found], lexical[found]
@@ -91,19 +91,27 @@ class Hybrid(Component):
     alpha: float = Field(0.5, ge=0, le=1, description="weight of the dense score (fusion minmax)")
     fusion: Fusion = Field("minmax", description="weighted min-max scores or reciprocal ranks")
     rrf_k: int = Field(60, ge=1, description="how little the first ranks stand out (fusion rrf)")
-    lexical: Bm25 | TfIdf | Literal["bm25", "tfidf"] = Field(
-        "bm25", description="retriever of the word channel"
+    lexical: str | dict[str, Any] = Field(
+        "bm25", description="retriever of the word channel: a name or a spec"
     )
+
+    @field_validator("lexical")
+    @classmethod
+    def _known(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
+        try:
+            RETRIEVERS.create(value)
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+        return value
 
     def index(self, chunks: Sequence[Any]) -> HybridIndex:
         """An index over the items. Raises InputError for none, ConfigError without the extra or the model."""
         return self.build(chunks, Unshared())
 
     def build(self, items: Sequence[Any], shared: Shared) -> HybridIndex:
-        words = self.lexical
-        if isinstance(words, str):
-            words = Bm25() if words == "bm25" else TfIdf()
-        return HybridIndex(Dense(model=self.model).build(items, shared), words.build(items, shared), self)
+        words = RETRIEVERS.create(self.lexical)
+        lexical = words.build(items, shared) if isinstance(words, Shareable) else words.index(items)
+        return HybridIndex(Dense(model=self.model).build(items, shared), lexical, self)
 
 
 def minmax(scores: Scores) -> Scores:

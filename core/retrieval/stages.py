@@ -43,11 +43,16 @@ class Stages:
     def chunks(self, documents: Sequence[Document], chunker: Chunker) -> tuple[Chunk, ...]:
         """The chunks of all documents, in their order."""
         spec = _spec(chunker)
-        pieces: list[Chunk] = []
-        for document in documents:
-            key = ("chunks", _document_key(document), spec)
-            pieces.extend(self._once(key, lambda document=document: self._chunk(document, chunker)))  # type: ignore[misc]
-        return self._once(("corpus", _corpus_key(pieces)), lambda: tuple(pieces))
+        keys = [("chunks", _document_key(document), spec) for document in documents]
+
+        def gather() -> tuple[Chunk, ...]:
+            cut = (
+                self._once(key, lambda document=document: self._chunk(document, chunker))  # type: ignore[misc]
+                for key, document in zip(keys, documents, strict=True)
+            )
+            return tuple(chunk for chunks in cut for chunk in chunks)
+
+        return cast(tuple[Chunk, ...], self._once(("corpus", tuple(keys)), gather))
 
     def index(self, chunks: Sequence[Any], retriever_spec: str | Mapping[str, Any]) -> Index:
         """An index over the chunks. Raises ConfigError for a spec that cannot be built, InputError for no chunks."""

@@ -1,0 +1,123 @@
+"""How an answer is written from the passages found. LLM answers come in through the same contract (`Answerer`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from core.contracts import ANSWERERS, Draft
+from core.metrics.quantities import slots
+from core.metrics.question_terms import QuestionTerms, question_terms
+from core.records import Case, Hit
+from core.registry import Component
+from core.text import language, sentence_spans, words
+
+ABSTENTION = {
+    "de": "Die gefundenen Textstellen reichen nicht aus, um diese Frage zu beantworten.",
+    "en": "There is not enough evidence in the documents found to answer this question.",
+}
+LONGEST_SENTENCE = 600
+_SPACE = re.compile(r"\s+")
+_LEAD = re.compile(r"^(?:\(\d{1,2}[a-z]?\)|\d{1,2}[.)]|[a-z]\)|[-–•▪*])\s+")
+_TIME_UNITS = frozenset({"time", "duration"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of the context: its text with white space folded, the hit it stands in, its place there."""
+
+    text: str
+    hit: int
+    place: int
+
+
+@ANSWERERS.register("extractive")
+class Extractive(Component):
+    """The best supported sentences of the context, word for word, each with the citation of its passage."""
+
+    answer_sentences: int = Field(2, ge=1, le=10, description="sentences at most")
+
+    def answer(self, case: Case, context: Sequence[Hit], idf: Mapping[str, float] | None = None) -> Draft:
+        """Pick sentences by what they hold of the question (weighted by `idf` where it is given), by the kind of
+        value it asks for, and by the rank of their passage; a further sentence must add something. `[n]` is the
+        place of the passage in the context, from 1. An empty context gives an empty text."""
+        terms = question_terms(case.query, idf)
+        chosen = self.select(terms, context)
+        if not chosen:
+            return Draft(text="", mode="extractive")
+        text = " ".join(f"{sentence.text} [{sentence.hit + 1}]" for sentence in chosen)
+        cited = tuple(dict.fromkeys(context[sentence.hit].id for sentence in chosen))
+        return Draft(text=text, cited_ids=cited, mode="extractive")
+
+    def select(self, terms: QuestionTerms, context: Sequence[Hit]) -> list[Sentence]:
+        """The sentences of the answer in the order they are given: best first, neighbours in text order."""
+        pool = [sentence for i, hit in enumerate(context) for sentence in split(hit, i)]
+        headings = [terms.matches(f"{hit.section_id} {hit.title}") for hit in context]
+        scored = [(self._score(terms, sentence, headings[sentence.hit]), sentence) for sentence in pool]
+        ranked = sorted(scored, key=lambda each: (-each[0], each[1].hit, each[1].place))
+        chosen: list[Sentence] = []
+        held: dict[str, float] = {}
+        for score, sentence in ranked:
+            if len(chosen) == self.answer_sentences:
+                break
+            if score <= 0 or any(_repeats(sentence.text, other.text) for other in chosen):
+                continue
+            if chosen and score < 0.6 * ranked[0][0]:
+                break
+            chosen.append(sentence)
+            held |= terms.matches(sentence.text)
+        return sorted(chosen, key=lambda s: (s.hit != chosen[0].hit, s.hit, s.place))
+
+    def _score(self, terms: QuestionTerms, sentence: Sentence, heading: Mapping[str, float]) -> float:
+        own = terms.matches(sentence.text)
+        coverage = sum(terms.weights[term] * share for term, share in own.items())
+        if not coverage:
+            return 0.0
+        lent = sum(terms.weights[term] * share for term, share in heading.items() if term not in own)
+        score = coverage + 0.3 * lent
+        values = slots(sentence.text)
+        if terms.cues & {"number", "duration", "time"}:
+            score *= (
+                1.25
+                if any(slot.kind in ("number", "date", "time") and not slot.weak for slot in values)
+                else 0.8
+            )
+        length = len(words(sentence.text))
+        if length < 4:
+            score *= 0.4
+        elif length > 60:
+            score *= 60 / length
+        return score / (1 + 0.04 * sentence.hit)
+
+
+def split(hit: Hit, position: int) -> list[Sentence]:
+    """The sentences of a passage without its heading line; runs without a full stop (tables) are cut at line
+    ends."""
+    found: list[Sentence] = []
+    for start, end in sentence_spans(hit.text):
+        raw = hit.text[start:end]
+        pieces = raw.split("\n") if end - start > LONGEST_SENTENCE else [raw]
+        for piece in pieces:
+            text = _LEAD.sub("", _SPACE.sub(" ", piece).strip())
+            if text and not (len(found) == 0 and _is_heading(text, hit)):
+                found.append(Sentence(text, position, len(found)))
+    return found
+
+
+def abstention_text(question: str) -> str:
+    """What is said instead of an answer, in German to a German question, else in English."""
+    return ABSTENTION["de" if language(question) == "de" else "en"]
+
+
+def _is_heading(text: str, hit: Hit) -> bool:
+    heading = {*words(hit.section_id), *words(hit.title)}
+    return bool(heading) and set(words(text)) <= heading
+
+
+def _repeats(a: str, b: str) -> bool:
+    """Whether two sentences say the same in nearly the same words (versions of one statute)."""
+    first, second = set(words(a)), set(words(b))
+    return len(first & second) >= 0.85 * min(len(first), len(second))
