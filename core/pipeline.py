@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,7 +100,7 @@ def execute(task: Task, store: Store, options: Options) -> Run:
             if recorder.cancelled():
                 store.set_status(current.id, "cancelled")
                 return store.run(current.id)
-        recorder.flush()
+        recorder.finish()
         return _seal(task, store, current, options, time.perf_counter() - started)
     finally:
         task.system.close()
@@ -234,6 +234,7 @@ class _Recorder:
         self.verdicts: Counter[str] = Counter()
         self.cost: float | None = 0.0
         self.flushed = time.monotonic()
+        self.pending: set[Future[Result]] = set()
         self.judging = (
             ThreadPoolExecutor(max_workers=task.judge_concurrency, thread_name_prefix="judge")
             if task.judge_concurrency > 1
@@ -273,10 +274,31 @@ class _Recorder:
             self.outputs = []
         self.flushed = time.monotonic()
 
+    def finish(self) -> None:
+        """Store and score what is left; waits for judgements under way."""
+        self.flush()
+        while self.pending:
+            wait(self.pending, return_when=FIRST_COMPLETED)
+            self._collect()
+        if self.judging:
+            self.judging.shutdown(wait=False, cancel_futures=True)
+
     def _score(self, outputs: Sequence[Output]) -> None:
-        if not outputs:
+        """Judged results come in while further cases are asked; all others at once."""
+        if self.judging is None:
+            self._keep([self._evaluate(output) for output in outputs])
+        else:
+            self.pending.update(self.judging.submit(self._evaluate, output) for output in outputs)
+            self._collect()
+
+    def _collect(self) -> None:
+        done = {future for future in self.pending if future.done()}
+        self.pending -= done
+        self._keep([future.result() for future in done])
+
+    def _keep(self, results: Sequence[Result]) -> None:
+        if not results:
             return
-        results = list(self.judging.map(self._evaluate, outputs) if self.judging else map(self._evaluate, outputs))
         self.store.add_results(self.run.id, results)
         self.verdicts.update(result.verdict.value for result in results)
         self._tell()
@@ -314,6 +336,8 @@ def _seal(task: Task, store: Store, current: Run, options: Options, seconds: flo
     aggregates = aggregate(cases, results)
     summary = summarise(task.kind, cases, outputs, results, aggregates)
     summary.update(task.extra_summary)
+    if task.conclude is not None:
+        summary.update(task.conclude(cases, outputs, results))
     summary.update({"notices": list(task.notices), "runtime_seconds": seconds})
     verdicts = Counter(result.verdict.value for result in results)
     folder = options.folder or Path(options.output_dir) / provenance.folder_name(current)

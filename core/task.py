@@ -21,7 +21,8 @@ class Task:
     """`evaluate` is pure: (case, output, context) → Result. `digests` and `versions` go into the run and decide
     comparability. `documents` and `reports` are kept with the run, so that evidence can be shown on its page and
     the run scored again without the files. `artifacts` are writers of further files of the run folder (file name → function that writes
-    it to the given path). `notices` are remarks about the input worth showing (never errors)."""
+    it to the given path). `notices` are remarks about the input worth showing (never errors). `conclude` adds to
+    the summary what follows from all results together (the verdicts of an audit's tests)."""
 
     kind: str
     suite: str
@@ -37,5 +38,6 @@ class Task:
     reports: Sequence[ParsingReport] = ()
     notices: tuple[str, ...] = ()
     extra_summary: Mapping[str, Any] = field(default_factory=dict)
+    conclude: Callable[[Sequence[Case], Sequence[Output], Sequence[Result]], Mapping[str, Any]] | None = None
     concurrency: int | None = None
     judge_concurrency: int = 1

@@ -1,0 +1,223 @@
+"""From the `adapter:` part of a configuration to a system that can be asked, and what is known of it before."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from pydantic import SecretStr
+
+from core.audit.adapter import Message, ToolSpec
+from core.audit.config import (
+    AuditConfig,
+    ChatAdapter,
+    HttpAdapter,
+    LangchainAdapter,
+    PipelineAdapter,
+    PreparedAdapter,
+    PythonAdapter,
+    ToolDecl,
+)
+from core.contracts import System, Target
+from core.errors import ConfigError, Problem, SystemFailure
+from core.inputs.documents import load_documents
+from core.inputs.workbook import load_prepared
+from core.records import Case, Output
+from core.retrieval.stages import Stages
+from core.settings import load_settings
+from core.systems.agent import corpus_texts
+from core.systems.bounded import call_bounded
+from core.systems.chat_apis import ChatApi, ChatTool, tool_callable
+from core.systems.document_qa import DocumentQa
+from core.systems.http_service import HttpService
+from core.systems.langchain import LangchainRunnable
+from core.systems.python_class import PythonClass, load_class
+from core.systems.replay import Replay
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A system under audit, what evaluators may know of it, and the adapter custom evaluators ask."""
+
+    system: System
+    target: Target
+    adapter: Any = None
+
+
+def open_target(config: AuditConfig, cache_dir: Path) -> Audited:
+    """Build the system. ConfigError when a module, class, file or setting is wrong; nothing is asked."""
+    adapter, run = config.adapter, config.run
+    if isinstance(adapter, PythonAdapter):
+        return _python(adapter, config)
+    if isinstance(adapter, HttpAdapter):
+        system: System = HttpService(
+            adapter.endpoint,
+            headers=_revealed(adapter.headers),
+            profiles={name: _revealed(headers) for name, headers in adapter.profiles.items()},
+            timeout_s=adapter.timeout_s,
+            retries=run.retries,
+            concurrency=run.concurrency or 8,
+        )
+        return Audited(system, Target(tools=_specs(adapter.tools), corpus=read_corpus(adapter.corpus)))
+    if isinstance(adapter, ChatAdapter):
+        return _chat(adapter, config)
+    if isinstance(adapter, LangchainAdapter):
+        runnable = load_class(adapter.module, adapter.attribute)
+        built = runnable() if isinstance(runnable, type) else runnable
+        system = LangchainRunnable(
+            built,
+            input_key=adapter.input_key,
+            history_key=adapter.history_key,
+            output_key=adapter.output_key,
+            timeout_s=run.timeout_s,
+            concurrency=run.concurrency or 1,
+        )
+        return Audited(system, Target(corpus=read_corpus(adapter.corpus)))
+    if isinstance(adapter, PipelineAdapter):
+        return _pipeline(adapter, cache_dir)
+    return _prepared(adapter)
+
+
+def _python(adapter: PythonAdapter, config: AuditConfig) -> Audited:
+    cls = load_class(adapter.module, adapter.cls)
+    system = PythonClass(
+        lambda: cls(**adapter.options),
+        lambda role, content: Message(role=role, content=content),  # type: ignore[arg-type]
+        instances=adapter.instances,
+        timeout_s=config.run.timeout_s,
+        concurrency=config.run.concurrency or 1,
+    )
+    built = system.adapter
+    try:
+        tools = call_bounded(lambda: list(built.available_tools()), 30) if hasattr(built, "available_tools") else []
+        corpus = call_bounded(lambda: corpus_texts(built.corpus()), 120) if hasattr(built, "corpus") else None
+    except Exception as error:  # noqa: BLE001 - a user's adapter may raise anything
+        raise ConfigError(f"adapter: available_tools() or corpus() failed ({type(error).__name__}: {error})") from error
+    target = Target(
+        tools=tuple(tools), corpus=corpus, can_plant=hasattr(built, "with_documents"), settings={"takes": sorted(system.takes)}
+    )
+    return Audited(system, target, built)
+
+
+def _chat(adapter: ChatAdapter, config: AuditConfig) -> Audited:
+    tools = [
+        ChatTool(t.name, t.description, t.parameters, t.result, tool_callable(t.callable) if t.callable else None)
+        for t in adapter.tools
+    ]
+    system = ChatApi(
+        adapter.base_url,
+        adapter.model,
+        api_key=os.environ.get(adapter.api_key_env),
+        system_prompt=adapter.system_prompt,
+        tools=tools,
+        headers=_revealed(adapter.headers),
+        profiles={name: _revealed(headers) for name, headers in adapter.profiles.items()},
+        max_steps=adapter.max_steps,
+        timeout_s=adapter.timeout_s,
+        retries=config.run.retries,
+        temperature=adapter.temperature,
+        max_tokens=adapter.max_tokens,
+        concurrency=config.run.concurrency or 8,
+    )
+    return Audited(system, Target(tools=_specs(adapter.tools), corpus=read_corpus(adapter.corpus)))
+
+
+def _pipeline(adapter: PipelineAdapter, cache_dir: Path) -> Audited:
+    wanted = {"questions": __file__, **adapter.settings}  # the audit asks its own questions
+    settings = load_settings(wanted)
+    documents, _ = load_documents(
+        settings.docs,
+        root=settings.docs_root,
+        parse_timeout=settings.parse_timeout,
+        cache_dir=cache_dir / "parsed",
+        passwords=settings.passwords,
+    )
+    system = DocumentQa(settings, documents, Stages(cache_dir))
+    return Audited(system, Target(corpus={chunk.chunk_id: chunk.text for chunk in system.chunks}))
+
+
+def _prepared(adapter: PreparedAdapter) -> Audited:
+    sets = load_prepared(Path(adapter.path), adapter.columns or None)
+    if len(sets) != 1:
+        names = ", ".join(each.name for each in sets)
+        raise ConfigError(f"adapter.path: {adapter.path} holds {len(sets)} runs ({names}); an audit needs one")
+    by_query = {case.query: case.id for case in sets[0].cases}
+    return Audited(ByQuery(Replay(sets[0].outputs), by_query), Target(corpus=read_corpus(adapter.corpus)))
+
+
+class ByQuery:
+    """Ready outputs found by the text of the query instead of by id."""
+
+    concurrency = 1
+
+    def __init__(self, ready: Replay, ids: Mapping[str, str]) -> None:
+        self.ready, self.ids = ready, ids
+
+    def ask(self, case: Case) -> Output:
+        known = self.ids.get(case.query)
+        if known is None:
+            raise SystemFailure(f"the prepared file has no answer to '{case.query[:80]}'", kind="malformed")
+        output = self.ready.ready.get(known, [])
+        if not output:
+            raise SystemFailure(f"the prepared file has no answer to '{case.query[:80]}'", kind="malformed")
+        return output[-1].model_copy(update={"case_id": case.id})
+
+    def close(self) -> None:
+        self.ready.close()
+
+
+def read_corpus(where: str | None) -> dict[str, str] | None:
+    """source_id → content from a JSON or JSONL file of `{source_id, content}`, a folder of text files (id: file
+    name without ending and with it), or a URL that answers such JSON."""
+    if where is None:
+        return None
+    if where.startswith(("http://", "https://")):
+        try:
+            return _corpus_rows(httpx.get(where, timeout=30).raise_for_status().json(), where)
+        except (httpx.HTTPError, ValueError) as error:
+            raise ConfigError(f"adapter.corpus: {where}: {error}") from error
+    path = Path(where)
+    if path.is_dir():
+        found: dict[str, str] = {}
+        for file in sorted(path.rglob("*")):
+            if file.is_file() and file.suffix in (".txt", ".md"):
+                text = file.read_text(encoding="utf-8-sig")
+                found[file.name] = found[file.stem] = text
+        return found
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        rows = [json.loads(line) for line in text.splitlines() if line.strip()] if path.suffix == ".jsonl" else json.loads(text)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"adapter.corpus: {where}: {error}") from error
+    return _corpus_rows(rows, where)
+
+
+def _corpus_rows(rows: Any, where: str) -> dict[str, str]:
+    if isinstance(rows, Mapping) and all(isinstance(value, str) for value in rows.values()):
+        return dict(rows)
+    listed = rows.get("documents", rows.get("corpus")) if isinstance(rows, Mapping) else rows
+    if not isinstance(listed, Sequence) or isinstance(listed, str):
+        raise ConfigError(f"adapter.corpus: {where}: must be a list of {{source_id, content}} or a mapping")
+    problems, found = [], {}
+    for index, row in enumerate(listed):
+        if not isinstance(row, Mapping) or "source_id" not in row or "content" not in row:
+            problems.append(Problem(f"{where}[{index}]", "needs source_id and content"))
+        else:
+            found[str(row["source_id"])] = str(row["content"])
+    if problems:
+        raise ConfigError("adapter.corpus cannot be used", problems)
+    return found
+
+
+def _specs(tools: Sequence[ToolDecl]) -> tuple[ToolSpec, ...]:
+    return tuple(ToolSpec(t.name, t.description, t.trigger_prompt, t.writes, dict(t.parameters)) for t in tools)
+
+
+def _revealed(headers: Mapping[str, SecretStr]) -> dict[str, str]:
+    return {name: value.get_secret_value() for name, value in headers.items()}
+
