@@ -15,7 +15,7 @@ from typing import Any
 
 from core.contracts import JUDGES, Judge
 from core.errors import ConfigError, Problem
-from core.judge import llm_judge
+from core.judge import llm_judge, local
 from core.judge.llm_judge import LlmJudge
 from core.llm.usage import Budget
 
@@ -51,4 +51,4 @@ def _component_spec(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": provider, **given}
 
 
-__all__ = ["IGNORED_KEYS", "create_judge", "llm_judge", "missing_key"]
+__all__ = ["IGNORED_KEYS", "create_judge", "llm_judge", "local", "missing_key"]

@@ -61,7 +61,9 @@ def agreement(
     """Compare labels item by item. `passing` names the labels that count as a pass. InputError when there are no
     items, the lengths differ, or no label passes."""
     if len(human) != len(judge):
-        raise InputError(f"{len(human)} labels of people and {len(judge)} of the judge: they must belong to the same items")
+        raise InputError(
+            f"{len(human)} labels of people and {len(judge)} of the judge: they must belong to the same items"
+        )
     if not human:
         raise InputError("no item carries both a human label and a judge label")
     labels = tuple(sorted({*human, *judge}))
@@ -71,7 +73,9 @@ def agreement(
     good = [each in set(passing) for each in human]
     said = [each in set(passing) for each in judge]
     sensitivity = _rate(sum(s for g, s in zip(good, said, strict=True) if g), sum(good), level)
-    specificity = _rate(sum(not s for g, s in zip(good, said, strict=True) if not g), len(good) - sum(good), level)
+    specificity = _rate(
+        sum(not s for g, s in zip(good, said, strict=True) if not g), len(good) - sum(good), level
+    )
     kappa_interval = _bootstrap(table, cohen_kappa, seed, level)
     reasons = _doubts(len(human), len(good) - sum(good), kappa_interval, specificity)
     return Agreement(
@@ -85,7 +89,9 @@ def agreement(
         ac1_interval=_bootstrap(table, gwet_ac1, seed, level),
         sensitivity=sensitivity,
         specificity=specificity,
-        per_label={name: _rate(int(table[i, i]), int(table[i].sum()), level) for i, name in enumerate(labels)},
+        per_label={
+            name: _rate(int(table[i, i]), int(table[i].sum()), level) for i, name in enumerate(labels)
+        },
         trusted=not reasons,
         reasons=reasons,
     )
@@ -146,7 +152,9 @@ def _doubts(n: int, failures: int, kappa: Interval | None, specificity: Rate) ->
     if failures < MIN_FAILURES:
         doubts.append(f"{failures} failures among them; {MIN_FAILURES} are needed")
     if kappa is None or kappa.low <= KAPPA_BOUND:
-        doubts.append(f"the lower bound of kappa is {'undefined' if kappa is None else f'{kappa.low:.2f}'}, not above {KAPPA_BOUND}")
+        doubts.append(
+            f"the lower bound of kappa is {'undefined' if kappa is None else f'{kappa.low:.2f}'}, not above {KAPPA_BOUND}"
+        )
     bound = specificity.interval.low if specificity.interval else None
     if bound is None or bound <= SPECIFICITY_BOUND:
         doubts.append(

@@ -59,7 +59,9 @@ def ppi_plus_plus(
         raise ValueError("two or more labelled items are needed, each with the judge's label")
     share = 0.0
     if n and f.var(ddof=1) > 0:
-        share = float(np.clip(np.cov(y, f)[0, 1] / ((1 + m / n) * np.concatenate([f, rest]).var(ddof=1)), 0, 1))
+        share = float(
+            np.clip(np.cov(y, f)[0, 1] / ((1 + m / n) * np.concatenate([f, rest]).var(ddof=1)), 0, 1)
+        )
     value = float(y.mean() + share * ((rest.mean() if n else 0.0) - f.mean())) if share else float(y.mean())
     variance = (y - share * f).var(ddof=1) / m
     if share:
@@ -68,11 +70,20 @@ def ppi_plus_plus(
     note = "" if share else "the judge adds nothing to the labels of people here"
     if half == 0:
         note = "every label is the same; the interval has no width and should not be believed"
-    return CorrectedRate(_unit(value), _unit(value - half), _unit(value + half), level, f"ppi++ (λ {share:.2f})", note)
+    return CorrectedRate(
+        _unit(value), _unit(value - half), _unit(value + half), level, f"ppi++ (λ {share:.2f})", note
+    )
 
 
 def rogan_gladen(
-    judge_rate: float, n: int, *, sensitivity: float, n_pass: int, specificity: float, n_fail: int, level: float = 0.95
+    judge_rate: float,
+    n: int,
+    *,
+    sensitivity: float,
+    n_pass: int,
+    specificity: float,
+    n_fail: int,
+    level: float = 0.95,
 ) -> CorrectedRate:
     """θ = (p + q0 − 1)/(q0 + q1 − 1) (Rogan & Gladen 1978), with the interval of Lee et al. 2025 that carries the
     noise of sensitivity q1 (on `n_pass` labelled passes) and specificity q0 (on `n_fail` labelled failures).
@@ -81,7 +92,9 @@ def rogan_gladen(
     (q0 + q1 > 1) and labels of both kinds.
     """
     if min(n, n_pass, n_fail) < 1:
-        return CorrectedRate(None, None, None, level, "rogan-gladen", "labels of passes and of failures are both needed")
+        return CorrectedRate(
+            None, None, None, level, "rogan-gladen", "labels of passes and of failures are both needed"
+        )
     if sensitivity + specificity <= 1:
         return CorrectedRate(None, None, None, level, "rogan-gladen", "the judge is no better than chance")
     point = (judge_rate + specificity - 1) / (sensitivity + specificity - 1)
@@ -90,13 +103,17 @@ def rogan_gladen(
     q0, q1 = (n_fail * specificity + 1) / (n_fail + 2), (n_pass * sensitivity + 1) / (n_pass + 2)
     gain = q0 + q1 - 1
     if gain <= 0:
-        return CorrectedRate(_unit(point), 0.0, 1.0, level, "rogan-gladen", "too few labels to tell the judge from chance")
+        return CorrectedRate(
+            _unit(point), 0.0, 1.0, level, "rogan-gladen", "too few labels to tell the judge from chance"
+        )
     centre = (p + q0 - 1) / gain
     noise0, noise1 = q0 * (1 - q0) / (n_fail + 2), q1 * (1 - q1) / (n_pass + 2)
     shift = 2 * z**2 * (centre * noise1 - (1 - centre) * noise0)
     half = z * math.sqrt(p * (1 - p) / (n + z**2) + (1 - centre) ** 2 * noise0 + centre**2 * noise1) / gain
     note = "" if 0 <= point <= 1 else "the labels contradict the judge's rate; the estimate is clipped"
-    return CorrectedRate(_unit(point), _unit(centre + shift - half), _unit(centre + shift + half), level, "rogan-gladen", note)
+    return CorrectedRate(
+        _unit(point), _unit(centre + shift - half), _unit(centre + shift + half), level, "rogan-gladen", note
+    )
 
 
 def _unit(value: float) -> float:

@@ -42,7 +42,12 @@ class Fit(Record):
 
 
 def fit_threshold(
-    scores: Sequence[float], supported: Sequence[bool], lengths: Sequence[int], *, folds: int = 5, seed: int = 0
+    scores: Sequence[float],
+    supported: Sequence[bool],
+    lengths: Sequence[int],
+    *,
+    folds: int = 5,
+    seed: int = 0,
 ) -> Fit:
     """Fit on scores, labels of people and lengths (characters of each claim), all of the same items.
 
@@ -58,7 +63,9 @@ def fit_threshold(
         )
     parts = _folds(y, folds, seed)
     said = _held_out(s, y, parts)
-    by_length = max(_balanced(y, _held_out(sign * np.asarray(lengths, dtype=float), y, parts)) for sign in (1, -1))
+    by_length = max(
+        _balanced(y, _held_out(sign * np.asarray(lengths, dtype=float), y, parts)) for sign in (1, -1)
+    )
     accuracy = _balanced(y, said)
     low, high = _interval(y, said, seed)
     usable = low > 0.5 and accuracy > by_length
@@ -116,7 +123,8 @@ def _interval(y: Any, said: Any, seed: int, resamples: int = 2000) -> tuple[floa
     stream = np.random.default_rng(seed)
     hits, misses = said[y].astype(float), (~said[~y]).astype(float)
     draws = [
-        (stream.choice(hits, len(hits)).mean() + stream.choice(misses, len(misses)).mean()) / 2 for _ in range(resamples)
+        (stream.choice(hits, len(hits)).mean() + stream.choice(misses, len(misses)).mean()) / 2
+        for _ in range(resamples)
     ]
     low, high = np.percentile(draws, [2.5, 97.5])
     return float(low), float(high)

@@ -63,6 +63,11 @@ def suite() -> list[Torture]:
     return [*_bad_labels(), *_bad_numbers(), *_bad_statements(), *_bad_messages(), *_bad_bodies()]
 
 
+def suite_control() -> Torture:
+    """A well-formed reply: the same path, and it must give a score."""
+    return _of("control", "claim_support", _GOOD)
+
+
 def run(
     make_judge: Callable[[LoopbackServer], Judge], cases: Iterable[Torture] | None = None
 ) -> list[Outcome]:

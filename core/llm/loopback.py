@@ -22,8 +22,26 @@ from typing import Any, Literal
 from core.llm.strict_json import parse
 
 Flavour = Literal["messages", "chat"]
-_MESSAGE_FIELDS = {"model", "messages", "max_tokens", "system", "tools", "tool_choice", "temperature", "top_p", "top_k"}
-_MESSAGE_FIELDS |= {"stop_sequences", "stream", "metadata", "thinking", "output_config", "service_tier", "cache_control"}
+_MESSAGE_FIELDS = {
+    "model",
+    "messages",
+    "max_tokens",
+    "system",
+    "tools",
+    "tool_choice",
+    "temperature",
+    "top_p",
+    "top_k",
+}
+_MESSAGE_FIELDS |= {
+    "stop_sequences",
+    "stream",
+    "metadata",
+    "thinking",
+    "output_config",
+    "service_tier",
+    "cache_control",
+}
 
 
 @dataclass(frozen=True, slots=True)
