@@ -6,7 +6,10 @@ from pathlib import Path
 
 from core.config_files import read_mapping
 from core.settings import RunSettings, load_settings
-from data import DEMO
+
+
+# beside `core` in a checkout and in an installed wheel alike; not imported, since users have folders named `data`
+DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 
 
 def demo_settings(output_dir: str | Path = "outputs") -> RunSettings:

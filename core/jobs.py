@@ -4,6 +4,7 @@ in the store, stoppable, resumable. The process survives a closed tab."""
 from __future__ import annotations
 
 import os
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,8 @@ from core.store.runs import Store
 def work(job_id: str, store: Store) -> int:
     """Run the job to its end and record how it ended; the exit code of the process (0 even when cancelled)."""
     job = store.job(job_id)
+    alive = threading.Event()
+    threading.Thread(target=_beat, args=(store, job_id, alive), name="heartbeat", daemon=True).start()
     try:
         store.start_job(job_id, pid=os.getpid())
         finished = _WORKERS[job.kind](job.settings, store, job_id)
@@ -29,8 +32,16 @@ def work(job_id: str, store: Store) -> int:
     except Exception as error:  # noqa: BLE001 - the job table must say why a job died, whatever it was
         store.finish_job(job_id, "failed", f"{type(error).__name__}: {error}\n{traceback.format_exc(limit=-4)}")
         return 1
+    finally:
+        alive.set()
     store.finish_job(job_id, "cancelled" if finished.status == "cancelled" else "done", run_id=finished.id)
     return 0
+
+
+def _beat(store: Store, job_id: str, ended: threading.Event) -> None:
+    """A sign of life every two seconds, so that parsing a large folder does not look like a lost process."""
+    while not ended.wait(2.0):
+        store.beat(job_id)
 
 
 def _run(settings: dict[str, Any], store: Store, job_id: str) -> Run:

@@ -94,6 +94,8 @@ def execute(task: Task, store: Store, options: Options) -> Run:
     try:
         current = _open_run(task, store, options)
         recorder = _Recorder(task, store, current, options)
+        if options.job_id:
+            store.start_job(options.job_id, current.id, recorder.total)
         recorder.score_stored()
         for output in _ask(task, recorder.missing(), options):
             recorder.add(output)

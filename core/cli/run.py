@@ -10,12 +10,13 @@ from typing import Any, Literal, Union, get_args, get_origin
 import click
 
 from core import jobs, pipeline
+from core.cli.audit_run import run_audit
 from core.cli.display import LiveProgress, print_run
 from core.records import Run, Verdict
 from core.retrieval.stages import Stages
 from core.settings import RunSettings, load_settings, parse_flag
 from core.store.runs import Store
-from core.tasks import TASKS, is_audit, run_audit
+from core.tasks import TASKS, is_audit
 
 
 def settings_flags(command: Callable[..., Any]) -> Callable[..., Any]:
