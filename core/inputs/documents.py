@@ -58,7 +58,8 @@ def load_documents(
     documents, reports = [], []
     for file in files:
         parsed = results[file.path]
-        reports.append(parsed.report.model_copy(update={"doc_path": file.doc_path}))
+        problems = (*parsed.report.problems, *(_unset(passwords) if _is_locked(parsed) else ()))
+        reports.append(parsed.report.model_copy(update={"doc_path": file.doc_path, "problems": problems}))
         if parsed.document is not None:
             documents.append(_named(parsed.document, file))
     return documents, reports
@@ -90,6 +91,14 @@ def _named(document: Document, file: SourceFile) -> Document:
             "program_id": slug(file.program_name),
         }
     )
+
+
+def _is_locked(parsed: Parsed) -> bool:
+    return parsed.report.encrypted and parsed.document is None and parsed.report.status == "failed"
+
+
+def _unset(names: Sequence[str]) -> list[str]:
+    return [f"the environment variable {name} is not set" for name in names if not os.environ.get(name)]
 
 
 def _values(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -47,9 +47,13 @@ def split_lines(text: str, page_starts: Sequence[int]) -> list[Line]:
     running = _running(found, starts, page_starts)
     lines: list[Line] = []
     for index, (start, end, stripped, after_blank) in enumerate(found):
-        noise = index in running or (len(page_starts) > 1 and bool(_PAGE_NUMBER.match(stripped)))
+        noise = index in running or (len(page_starts) > 1 and _is_page_number(stripped))
         lines.append(Line(start, end, stripped, noise, _after(lines, after_blank, index in first_of_page)))
     return lines
+
+
+def _is_page_number(text: str) -> bool:
+    return len(text) <= 60 and _PAGE_NUMBER.match(text) is not None
 
 
 def ends_sentence(text: str) -> bool:

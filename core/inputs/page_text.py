@@ -16,12 +16,12 @@ _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\u200b\ufeff]")
 _BLANKS = re.compile(r"[^\S\n]+")
 _EDGES = re.compile(r" *\n *")
-_TRAILING = re.compile(r"[^\S\n]+(?=\n|$)")
 _EMPTY_LINES = re.compile(r"\n{3,}")
 _SOFT = re.compile("[\u00ad\ufffe](?!\n)")
 _BREAK = re.compile(rf"(?<=[^\W\d_])[{_HYPHENS}]\n(?=[^\W\d_])")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_COMPOUND = re.compile(r"[^\W\d_]+-[^\W\d_]+")
+_COMPOUND = re.compile(r"([^\W\d_]+)(?=-([^\W\d_]+))")
+_VISIBLE = {0x00AD: "-", 0xFFFE: "-"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # A hyphen before one of these completes another word ("Bachelor- und Masterstudium").
 _CONNECTING_WORDS = (
@@ -38,7 +38,11 @@ def clean(text: str, *, keep_indent: bool = False) -> str:
     text = _SURROGATES.sub("\ufffd", text)
     text = _CONTROL.sub("", _LINE_ENDS.sub("\n", text))
     text = unicodedata.normalize("NFC", text)
-    text = _TRAILING.sub("", text) if keep_indent else _EDGES.sub("\n", _BLANKS.sub(" ", text)).strip(" ")
+    text = (
+        "\n".join(line.rstrip() for line in text.split("\n"))
+        if keep_indent
+        else _EDGES.sub("\n", _BLANKS.sub(" ", text)).strip(" ")
+    )
     return _SOFT.sub("", _EMPTY_LINES.sub("\n\n", text))
 
 
@@ -58,12 +62,15 @@ def join_pages(pages: Sequence[str], *, keep_indent: bool = False) -> tuple[str,
             length += len(page) + 1
     text = "\n".join(filled)
     text, starts = _rejoin(text, starts)
+    text = text.translate(
+        _VISIBLE
+    )  # what is left of them stood at the end of a line, where readers see a hyphen
     return text, [min(start, len(text)) for start in starts]
 
 
 def _rejoin(text: str, starts: list[int]) -> tuple[str, list[int]]:
     """Take the hyphen and line end out of broken words, moving the page starts along."""
-    compounds = {match.casefold() for match in _COMPOUND.findall(text)}
+    compounds = {f"{first}-{second}".casefold() for first, second in _COMPOUND.findall(text)}
     words: set[str] | None = None
     pieces: list[str] = []
     cuts: list[tuple[int, int]] = []  # (offset in the old text, characters removed up to and with it)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -41,23 +42,42 @@ def _contents(found: Sequence[Heading], lines: Sequence[Line]) -> set[int]:
     """
     contents = {heading.line for heading in found if heading.dotted}
     last_seen = {(heading.family, heading.section_id): heading.line for heading in found}
+    last_entry = {_entry(heading): heading.line for heading in found}
     bodies = [_has_body(found, index, lines) for index in range(len(found))]
     index = 0
     while index < len(found):
         end = index
         while end < len(found) and not bodies[end]:
             end += 1
-        run = found[index:end]
-        if len(run) >= LEAST_RUN:
-            border = run[-1].line
-            again = sum(last_seen[heading.family, heading.section_id] > border for heading in run)
-            dotted = sum(heading.dotted for heading in run)
-            if (again + dotted) * 2 >= len(run) or _rising_pages(run):
-                contents.update(heading.line for heading in run)
-                if end < len(found) and last_seen[found[end].family, found[end].section_id] > found[end].line:
-                    contents.add(found[end].line)
+        run = list(found[index:end])
+        first = {_entry(heading): heading.line for heading in reversed(run)}
+        while run and first[_entry(run[-1])] < run[-1].line == last_entry[_entry(run[-1])]:
+            run.pop()  # here the text itself begins, with a part's heading right above its first section
+        if _is_contents(run, last_seen):
+            contents.update(heading.line for heading in run)
+            if (
+                end < len(found)
+                and end - index == len(run)
+                and last_entry[_entry(found[end])] > found[end].line
+            ):
+                contents.add(found[end].line)
         index = end + 1
     return contents
+
+
+def _is_contents(run: Sequence[Heading], last_seen: Mapping[tuple[str, str], int]) -> bool:
+    """Whether most of a run's entries come again below it. Items of a list do not count beside sections."""
+    sections = [heading for heading in run if heading.family != "numbered"] or run
+    if len(sections) < LEAST_RUN:
+        return False
+    again = sum(last_seen[heading.family, heading.section_id] > run[-1].line for heading in sections)
+    dotted = sum(heading.dotted for heading in sections)
+    return (again + dotted) * 2 >= len(sections) or _rising_pages(sections)
+
+
+def _entry(heading: Heading) -> tuple[str, str, str]:
+    """What an entry of a table of contents and its heading have in common."""
+    return heading.family, heading.section_id, " ".join(heading.title.casefold().split()[:2])
 
 
 def _has_body(found: Sequence[Heading], index: int, lines: Sequence[Line]) -> bool:
@@ -190,11 +210,11 @@ def _amendments(found: Sequence[Heading], kept: Sequence[Heading]) -> list[Headi
     """Numbered items of an amending statute ("3. § 5 wird wie folgt geändert:"), below its articles."""
     if not any(heading.family == "article" for heading in kept):
         return []
-    borders = {heading.line for heading in kept if heading.family == "article"}
+    borders = [heading.line for heading in kept if heading.family == "article"]
     chosen: list[Heading] = []
     last, passed = 0, -1
     for heading in found:
-        border = max((line for line in borders if line < heading.line), default=-1)
+        border = bisect_left(borders, heading.line) - 1
         if heading.family != "amendment" or border < 0:
             continue
         if border != passed:
