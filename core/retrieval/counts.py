@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, pairwise
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from scipy.sparse import csr_matrix
 from core.text import WORD, language, stem
 
 COUNTS_VERSION = "1"
-ANALYZERS = ("words", "stems")
+Analyzer = Literal["words", "stems"]
 
 
 @dataclass(frozen=True, slots=False)
@@ -76,12 +77,27 @@ def corpus_language(texts: Sequence[str], sample: int = 20) -> str:
 def count_texts(texts: Sequence[str], analyzer: str = "words", ngrams: int = 1) -> TermCounts:
     """Tokenise texts once and count."""
     stem_language = corpus_language(texts) if analyzer == "stems" else ""
-    return count_tokens(
-        (analyse(text, analyzer, stem_language, ngrams) for text in texts),
-        analyzer=analyzer,
-        stem_language=stem_language,
-        ngrams=ngrams,
+    if ngrams == 1:
+        counts = count_tokens(map(tokenise, texts))
+        return counts if analyzer == "words" else stemmed(counts, stem_language)
+    tokens = (analyse(text, analyzer, stem_language, ngrams) for text in texts)
+    return count_tokens(tokens, analyzer=analyzer, stem_language=stem_language, ngrams=ngrams)
+
+
+def stemmed(counts: TermCounts, stem_language: str) -> TermCounts:
+    """Counts of stems from counts of words: the texts are not read again, each word is stemmed once."""
+    vocabulary: defaultdict[str, int] = defaultdict(count().__next__)
+    target = np.fromiter(
+        (vocabulary[stem(word, stem_language)] for word in counts.vocabulary),
+        np.int64,
+        len(counts.vocabulary),
     )
+    words = counts.matrix
+    matrix = csr_matrix(
+        (words.data, target[words.indices], words.indptr), shape=(words.shape[0], len(vocabulary)), copy=True
+    )
+    matrix.sum_duplicates()
+    return TermCounts(matrix, dict(vocabulary), counts.lengths, "stems", stem_language)
 
 
 def count_tokens(

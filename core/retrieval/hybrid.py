@@ -14,6 +14,7 @@ from core.errors import ConfigError
 from core.records import Hit
 from core.registry import Component
 from core.retrieval.corpus_index import CorpusIndex, Positions, Scores, hit_of, top_k
+from core.retrieval.counts import Analyzer
 from core.retrieval.dense import Dense, DenseIndex
 from core.retrieval.shared import Shareable, Shared, Unshared
 
@@ -95,6 +96,8 @@ class Hybrid(Component):
         "bm25", description="retriever of the word channel: a name or a spec"
     )
 
+    analyzer: Analyzer = Field("words", description="words, or their stems, in the word channel")
+
     @field_validator("lexical")
     @classmethod
     def _known(cls, value: str | dict[str, Any]) -> str | dict[str, Any]:
@@ -109,7 +112,7 @@ class Hybrid(Component):
         return self.build(chunks, Unshared())
 
     def build(self, items: Sequence[Any], shared: Shared) -> HybridIndex:
-        words = RETRIEVERS.create(self.lexical)
+        words = RETRIEVERS.create(self.lexical, analyzer=self.analyzer)
         lexical = words.build(items, shared) if isinstance(words, Shareable) else words.index(items)
         return HybridIndex(Dense(model=self.model).build(items, shared), lexical, self)
 

@@ -15,10 +15,8 @@ from scipy.sparse import csc_matrix
 from core.contracts import RETRIEVERS
 from core.registry import Component
 from core.retrieval.corpus_index import CorpusIndex, Scores
-from core.retrieval.counts import TermCounts
+from core.retrieval.counts import Analyzer, TermCounts
 from core.retrieval.shared import Shared, Unshared
-
-Analyzer = Literal["words", "stems"]
 
 
 class PostingIndex(CorpusIndex):

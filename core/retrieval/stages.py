@@ -21,7 +21,15 @@ from core.records import digest
 from core.registry import Component
 from core.retrieval.chunking import CHUNKING_VERSION
 from core.retrieval.corpus_index import SEARCH_TEXT_VERSION, search_text
-from core.retrieval.counts import COUNTS_VERSION, TermCounts, count_texts, load_counts, save_counts
+from core.retrieval.counts import (
+    COUNTS_VERSION,
+    TermCounts,
+    corpus_language,
+    count_texts,
+    load_counts,
+    save_counts,
+    stemmed,
+)
 from core.retrieval.shared import Shareable
 from core.text import WORD
 
@@ -107,8 +115,11 @@ class Stages:
             stored = load_counts(path)
             if stored is not None:
                 return stored
-        self._count_stage("tokenise")
-        made = count_texts([search_text(item) for item in items], analyzer, ngrams)
+        if analyzer == "stems" and ngrams == 1:
+            made = stemmed(self.term_counts(items), corpus_language([search_text(item) for item in items]))
+        else:
+            self._count_stage("tokenise")
+            made = count_texts([search_text(item) for item in items], analyzer, ngrams)
         if path:
             save_counts(made, path)
         return made

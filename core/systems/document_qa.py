@@ -57,6 +57,7 @@ class DocumentQa:
             model=settings.embedding_model,
             alpha=settings.hybrid_alpha,
             fusion=settings.hybrid_fusion,
+            analyzer=settings.analyzer,
         )
         if hasattr(self.retriever, "model"):
             stages.encoder(
