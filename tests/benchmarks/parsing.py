@@ -11,6 +11,7 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,11 @@ def timed(job: Callable[[], Any]) -> tuple[float, float, Any]:
 
 
 def bare_pypdf(files: Sequence[Path]) -> int:
+    import logging
+
     import pypdf
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
     pages = 0
     for file in files:
@@ -57,7 +62,7 @@ def scaling() -> None:
             structure(joined, starts)
 
         seconds.append(min(timed(parse)[0] for _ in range(3)))
-    growth = ", ".join(f"{after / before:.2f}x" for before, after in zip(seconds, seconds[1:], strict=False))
+    growth = ", ".join(f"{after / before:.2f}x" for before, after in pairwise(seconds))
     print(f"doubling the text twice: {seconds[0]:.2f} s CPU, then {growth} (linear is 2.00x)")
 
 
