@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from core.store.documents import Documents
 from core.store.jobs import Jobs
+from core.store.keeping import Keeping
+from core.store.labels import Labels
 
 
-class Store(Documents, Jobs):
+class Store(Documents, Keeping, Labels, Jobs):
     """Everything a store can do. `path` is created on demand; `readonly=True` never writes to it."""

@@ -51,13 +51,15 @@ __all__ = [
 MAX_RUNS = 10
 
 
-def compare_runs(store: Store, a: str, b: str, *, seed: int = 0) -> Comparison:
+def compare_runs(
+    store: Store, a: str, b: str, *, seed: int = 0, max_error_rate: float = MAX_ERROR_RATE
+) -> Comparison:
     """Compare a baseline `a` with a candidate `b`; both by id, name, unique beginning or "latest".
 
     Where the runs are not comparable, the cases are still listed, but nothing is tested.
     """
     first = load_table(store, store.run(a))
-    return _compare(first, load_table(store, store.run(b)), seed)
+    return _compare(first, load_table(store, store.run(b)), seed, max_error_rate)
 
 
 def compare_many(store: Store, refs: Sequence[str], *, seed: int = 0) -> list[Comparison]:
@@ -93,14 +95,14 @@ def matrix(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _compare(a: Table, b: Table, seed: int) -> Comparison:
+def _compare(a: Table, b: Table, seed: int, max_error_rate: float = MAX_ERROR_RATE) -> Comparison:
     pairs = match(a, b)
     shared = [pair for pair in pairs if pair.matched_by]
     errors = error_differences(shared)
     found = [
         *problems(a.run, b.run, len(shared)),
         *metric_problems(a.versions, b.versions),
-        *_error_problems(errors),
+        *_error_problems(errors, max_error_rate),
     ]
     comparable = not any(problem.severity == "refused" for problem in found)
     changed = factors(a.run, b.run)
@@ -126,12 +128,12 @@ def _compare(a: Table, b: Table, seed: int) -> Comparison:
     )
 
 
-def _error_problems(errors: Errors) -> list[Problem]:
+def _error_problems(errors: Errors, limit: float) -> list[Problem]:
     """Errors are rarely missing at random (statistics.md 0.2)."""
     found = []
     for n, name in ((errors.n_a, "baseline"), (errors.n_b, "candidate")):
-        if errors.n and n / errors.n > MAX_ERROR_RATE:
-            text = f"{n} of {errors.n} cases of the {name} are ERROR (more than {MAX_ERROR_RATE:.0%}): run it again with --retry-errors"
+        if errors.n and n / errors.n > limit:
+            text = f"{n} of {errors.n} cases of the {name} are ERROR (more than {limit:.0%}): run it again with --retry-errors"
             found.append(Problem("refused", "errors", text, str(errors.n_a), str(errors.n_b)))
     if not found and errors.p < 0.05:
         text = "the two runs did not fail equally often, so the cases that are left are no fair sample"

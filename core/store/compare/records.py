@@ -213,7 +213,7 @@ def _rate_sentence(metric: MetricDifference) -> str:
         tail = f"; this suite can detect differences of about {metric.detectable * 100:.0f} points"
     gained, lost = (metric.win, metric.loss)
     return (
-        f"{metric.title}: candidate {mean_b:.0%} vs baseline {mean_a:.0%} on the same {metric.n} "
+        f"{metric.title}: candidate {mean_b * 100:.0f} % vs baseline {mean_a * 100:.0f} % on the same {metric.n} "
         f"questions: Δ {delta * 100:+.0f} points{interval}; {gained} gained, {lost} lost; "
         f"{'mid-p' if metric.test == 'mcnemar_midp' else 'p'} {_p(metric.p)}. "
         f"{_CHANGE[metric.change].rstrip('.')}{tail}."

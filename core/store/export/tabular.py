@@ -137,6 +137,11 @@ def _arrow_column(values: list[Any], pyarrow: Any) -> Any:
     return pyarrow.array([None if t is None else sql_text(t) for t in texts], type=pyarrow.string())
 
 
+def xml_text(text: str) -> str:
+    """The text with what XML cannot hold replaced by U+FFFD."""
+    return _NOT_IN_XML.sub("\ufffd", sql_text(text))
+
+
 def write_xlsx(path: Path, sheets: Mapping[str, tuple[Sequence[str], Iterable[Row]]]) -> None:
     """One sheet a table, header frozen. Every text is a text cell; formulas are neutralised as in CSV."""
     from openpyxl import Workbook
@@ -157,7 +162,7 @@ def _excel(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     text = value if isinstance(value, str) else compact(value)
-    text = _NOT_IN_XML.sub("\ufffd", neutralise(sql_text(text)))
+    text = xml_text(neutralise(text))
     return (
         text if len(text) <= _CELL_LIMIT else text[: _CELL_LIMIT - 40] + f" … [cut: {len(text)} characters]"
     )
