@@ -151,6 +151,10 @@ def title(name: str) -> str:
         "ece": "ECE",
         "ragas": "ragas",
         "cpv": "CPV",
+        "qa": "QA",
+        "rag": "RAG",
+        "api": "API",
+        "ted": "TED",
     }
     words = " ".join(known.get(word, word) for word in name.split("_") if word)
     return words[:1].upper() + words[1:] if words[:4] != "nDCG" else words

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import case_parts, evidence, widgets, wording
+from dashboard import widgets, wording
+from dashboard.parts import case as case_parts
+from dashboard.parts import evidence
 from dashboard.queries import case, runs
 
 version = widgets.chosen_run()

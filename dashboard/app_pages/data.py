@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import inputs_view, widgets, wording
+from dashboard import widgets, wording
+from dashboard.parts import inputs as inputs_view
 from dashboard.queries import runs, source
 
 st.title("Data")

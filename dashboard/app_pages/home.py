@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import jobs, progress, widgets, wording
+from dashboard import jobs, widgets, wording
+from dashboard.parts import progress
 from dashboard.queries import descriptions, runs, source
 
 PAGE = 20

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import form, progress, widgets
+from dashboard import widgets
+from dashboard.parts import form, progress
 from dashboard.queries import descriptions
 
 st.title("New run")
+st.markdown("Choose documents and questions; everything else has a default that can stay.")
 progress.live_jobs()
 
 described = descriptions.description()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import scores, widgets, wording
+from dashboard import widgets, wording
+from dashboard.parts import scores
 from dashboard.queries import runs
 
 version = widgets.chosen_run()

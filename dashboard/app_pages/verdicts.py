@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import case_list, filters, widgets, wording
+from dashboard import widgets, wording
+from dashboard.parts import case_list, filters
 from dashboard.queries import cases, runs
 
 version = widgets.chosen_run()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import PRIMARY, titled
+from dashboard.charts.palette import series_color, titled
 
 ROW = 34
+ROOM = 90  # title, subtitle and axis: the height of a chart includes them
 
 
 def estimates(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
@@ -18,14 +19,14 @@ def estimates(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
     """
     rows = alt.Y("title:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, ticks=False, domain=False))
     across = alt.Scale(domain=[0, 1])
-    axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1], title=None)
-    base = alt.Chart(frame).encode(
-        y=rows, tooltip=[alt.Tooltip("title:N", title="score"), alt.Tooltip("detail:N", title=" ")]
+    axis = alt.Axis(
+        labelExpr="format(datum.value * 100, '.0f') + ' %'", values=[0, 0.25, 0.5, 0.75, 1], title=None
     )
-    rule = base.mark_rule(strokeWidth=1.5, color=PRIMARY).encode(
-        x=alt.X("low:Q", scale=across, axis=axis), x2="high:Q"
+    base = alt.Chart(frame.assign(series="candidate")).encode(
+        color=series_color(),
+        y=rows,
+        tooltip=[alt.Tooltip("title:N", title="score"), alt.Tooltip("detail:N", title=" ")],
     )
-    dot = base.mark_point(filled=True, size=80, color=PRIMARY, opacity=1).encode(
-        x=alt.X("mean:Q", scale=across, axis=axis)
-    )
-    return titled(alt.layer(rule, dot).properties(height=ROW * max(len(frame), 1) + 10), title, subtitle)
+    rule = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q", scale=across, axis=axis), x2="high:Q")
+    dot = base.mark_point(filled=True, size=80, opacity=1).encode(x=alt.X("mean:Q", scale=across, axis=axis))
+    return titled(alt.layer(rule, dot).properties(height=ROW * max(len(frame), 1) + ROOM), title, subtitle)

@@ -37,10 +37,11 @@ LOOKS: dict[str, Look] = {
 ORDER = ("FAIL", "ERROR", "WEAK", "PASS")
 CLAIM_VERDICTS = {"supported": "PASS", "contradicted": "FAIL", "not_enough_info": "WEAK"}
 
-PRIMARY = "#2563EB"
-BASELINE = "#8A94A3"  # readable on both backgrounds; the baseline is grey, the candidate is primary
-LIGHT = [look.light for look in LOOKS.values()]
-DARK = [look.dark for look in LOOKS.values()]
+# the two series of a comparison follow the verdicts in the theme's list; the baseline is grey
+SERIES = ("candidate", "baseline")
+LIGHT = [*(each.light for each in LOOKS.values()), "#2563EB", "#9CA3AF"]
+DARK = [*(each.dark for each in LOOKS.values()), "#6E9BF5", "#6B7280"]
+MUTED = "#737E8C"  # text inside a chart, where the theme does not reach: readable on both backgrounds
 
 
 def look(verdict: str | None) -> Look:
@@ -56,8 +57,12 @@ def verdict_label(verdict: str | None) -> str:
 
 def verdict_color(field: str = "verdict", legend: alt.Legend | None = None) -> alt.Color:
     """The colour channel of a verdict, with every verdict in the domain whether or not it occurs."""
-    scale = alt.Scale(domain=list(LOOKS), range="category")
-    return alt.Color(f"{field}:N", scale=scale, sort=list(LOOKS), legend=legend)
+    return alt.Color(f"{field}:N", scale=_scale(), sort=list(LOOKS), legend=legend)
+
+
+def series_color(field: str = "series") -> alt.Color:
+    """The colour channel of a series: "candidate" (also a run on its own) or "baseline"."""
+    return alt.Color(f"{field}:N", scale=_scale(), legend=None)
 
 
 def verdict_shape(field: str = "verdict") -> alt.Shape:
@@ -69,5 +74,11 @@ def verdict_shape(field: str = "verdict") -> alt.Shape:
 def titled(chart: alt.TopLevelMixin, title: str, subtitle: str = "") -> alt.TopLevelMixin:
     """Title = the finding, subtitle = what is drawn and of how many; both start at the left edge."""
     return chart.properties(
-        title=alt.TitleParams(text=title, subtitle=subtitle or alt.Undefined, anchor="start", limit=0)
+        title=alt.TitleParams(
+            text=title, subtitle=subtitle or alt.Undefined, anchor="start", limit=0, subtitleColor=MUTED
+        )
     )
+
+
+def _scale() -> alt.Scale:
+    return alt.Scale(domain=[*LOOKS, *SERIES], range="category")

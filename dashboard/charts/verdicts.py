@@ -5,9 +5,10 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import LOOKS, ORDER, look, titled, verdict_color, verdict_shape
+from dashboard.charts.palette import LOOKS, MUTED, ORDER, look, titled, verdict_color, verdict_shape
 
-ROW = 30
+ROW = 34
+ROOM = 70  # title and subtitle: the height of a chart includes them
 
 
 def verdict_bar(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
@@ -15,7 +16,9 @@ def verdict_bar(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopL
 
     `frame`: verdict, n. The counts stand beside the chart in words, so the bar itself carries none.
     """
-    return titled(_stack(_positions(frame.assign(group="")), None).properties(height=26), title, subtitle)
+    return titled(
+        _stack(_positions(frame.assign(group="")), None).properties(height=26 + ROOM), title, subtitle
+    )
 
 
 def verdicts_by_group(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
@@ -27,11 +30,11 @@ def verdicts_by_group(frame: pd.DataFrame, title: str, subtitle: str = "") -> al
     axis = alt.Axis(labelLimit=150, ticks=False, domain=False)
     counts = (
         alt.Chart(_counts_in_words(parts))
-        .mark_text(align="left", dx=8)
+        .mark_text(align="left", dx=8, color=MUTED)
         .encode(y=alt.Y("group:N", sort=None), x=alt.value("width"), text="text:N")
     )
     drawn = alt.layer(_stack(parts, axis), counts)
-    return titled(drawn.properties(height=ROW * max(frame["group"].nunique(), 1) + 10), title, subtitle)
+    return titled(drawn.properties(height=ROW * max(frame["group"].nunique(), 1) + ROOM), title, subtitle)
 
 
 def _positions(frame: pd.DataFrame) -> pd.DataFrame:
@@ -58,7 +61,7 @@ def _counts_in_words(parts: pd.DataFrame) -> pd.DataFrame:
 def _stack(frame: pd.DataFrame, axis: alt.Axis | None) -> alt.Chart:
     return (
         alt.Chart(frame)
-        .mark_bar(cornerRadius=2)
+        .mark_bar(cornerRadius=2, size=16)
         .encode(
             y=alt.Y("group:N", sort=None, title=None, axis=axis),
             x=alt.X("start:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None),
@@ -91,7 +94,7 @@ def history(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevel
             shape=verdict_shape(),
             tooltip=[alt.Tooltip("run:N"), alt.Tooltip("detail:N", title="verdict")],
         )
-        .properties(height=190),
+        .properties(height=240),
         title,
         subtitle,
     )

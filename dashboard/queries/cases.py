@@ -13,7 +13,8 @@ from dashboard.queries.runs import Version, key_of, like
 
 PAGE_SIZE = 50
 SEVERITY = ("PASS", "WEAK", "FAIL", "ERROR")
-_WORST = "max(CASE r.verdict WHEN 'ERROR' THEN 3 WHEN 'FAIL' THEN 2 WHEN 'WEAK' THEN 1 ELSE 0 END)"
+_SEVERITY = "CASE r.verdict WHEN 'ERROR' THEN 3 WHEN 'FAIL' THEN 2 WHEN 'WEAK' THEN 1 ELSE 0 END"
+_WORST = f"max({_SEVERITY})"
 # what needs attention comes first: FAIL, ERROR, WEAK, PASS
 _ATTENTION = f"CASE {_WORST} WHEN 2 THEN 0 WHEN 3 THEN 1 WHEN 1 THEN 2 ELSE 3 END"
 # scores that are not stored with a result because its verdict says them: SQL for the value
@@ -21,8 +22,8 @@ DERIVED = {"pass_rate": "CASE r.verdict WHEN 'ERROR' THEN NULL WHEN 'PASS' THEN 
 ERROR_REASONS = ("judge_error", "system_error", "evaluator_error", "error")
 STATES = ("scored", "not applicable", "error")
 SORTS = {
-    "attention": f"{_ATTENTION}, rc.position",
-    "order": "rc.position",
+    "trouble first": f"{_ATTENTION}, rc.position",
+    "file order": "rc.position",
     "lowest score": "score IS NULL, score, rc.position",
     "highest score": "score IS NULL, score DESC, rc.position",
     "slowest": "latency_ms IS NULL, latency_ms DESC, rc.position",
@@ -52,7 +53,7 @@ class Filters:
 @source.cached
 def page(of: Version, wanted: Filters, sort: str, number: int, size: int = PAGE_SIZE) -> pd.DataFrame:
     """One page of cases: case_id, position, query, question_type, verdict (worst), verdicts (one a repeat, in
-    order), repeats, flaky, label, primary_reason, failure, n_unchecked, latency_ms and cost_usd (means over the
+    order), repeats, flaky, label, primary_reason and failure ("" where none; of the worst repeat), n_unchecked, latency_ms and cost_usd (means over the
     repeats), score (mean of `wanted.metric`). `number` counts from 1."""
     inner, params = _grouped(of, wanted)
     sql = (
@@ -69,7 +70,8 @@ def page(of: Version, wanted: Filters, sort: str, number: int, size: int = PAGE_
         "case_id position query question_type test verdict verdicts repeats flaky label primary_reason failure "
         "n_unchecked latency_ms cost_usd score"
     )
-    return pd.DataFrame(found, columns=columns.split())
+    frame = pd.DataFrame(found, columns=columns.split()).astype(object)
+    return frame.where(frame.notna(), None)
 
 
 @source.cached
@@ -184,14 +186,19 @@ def _grouped(of: Version, wanted: Filters) -> tuple[str, list[Any]]:
         )
         where_params += [like(wanted.search)] * 3
     sql = f"""SELECT r.case_key, rc.position, {_WORST} AS worst, count(*) AS repeats,
-        count(DISTINCT r.verdict) > 1 AS flaky, max(r.question_type) AS question_type, max(r.label) AS label,
-        max(r.primary_reason) AS primary_reason, max(r.failure) AS failure, sum(r.n_unchecked) AS n_unchecked,
+        count(DISTINCT r.verdict) > 1 AS flaky, max(r.question_type) AS question_type, {_of_worst("label")} AS label,
+        {_of_worst("primary_reason")} AS primary_reason, {_of_worst("failure")} AS failure, sum(r.n_unchecked) AS n_unchecked,
         avg(o.latency_ms) AS latency_ms, avg(o.cost_usd) AS cost_usd, {score} AS score
         FROM results r
         JOIN run_cases rc ON rc.run_key = r.run_key AND rc.case_key = r.case_key{joined}
         LEFT JOIN outputs o ON o.run_key = r.run_key AND o.case_key = r.case_key AND o.repeat = r.repeat
         WHERE {where} GROUP BY r.case_key{having}"""
     return sql, [*params, *where_params, *having_params]
+
+
+def _of_worst(column: str) -> str:
+    """SQL of a column's value on the repeat with the severest verdict; "" where it has none."""
+    return f"substr(max({_SEVERITY} || coalesce(r.{column}, '')), 2)"
 
 
 def _having(wanted: Filters) -> tuple[str, list[Any]]:

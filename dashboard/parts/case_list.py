@@ -43,17 +43,17 @@ def table(frame: pd.DataFrame, run: Mapping[str, Any], wanted: cases.Filters) ->
     if wanted.metric:
         info = descriptions.metrics().get(wanted.metric, {})
         shown["score"] = [
-            wording.value(each, info.get("kind", "bounded")) if pd.notna(each) else wording.MISSING
+            wording.value(each, info.get("kind", "bounded")) if each is not None else wording.MISSING
             for each in frame["score"]
         ]
     shown["why"] = [_why(row) for row in frame.to_dict("records")]
     if frame["question_type"].astype(bool).any():
         shown["type"] = frame["question_type"].tolist()
     if frame["latency_ms"].notna().any():
-        shown["time"] = [wording.duration(each if pd.notna(each) else None) for each in frame["latency_ms"]]
-    if (frame["cost_usd"].fillna(0) > 0).any():
+        shown["time"] = [wording.duration(each) for each in frame["latency_ms"]]
+    if any(frame["cost_usd"]):
         shown["cost"] = [
-            wording.money(each) if pd.notna(each) else "price unknown" for each in frame["cost_usd"]
+            wording.money(each) if each is not None else "price unknown" for each in frame["cost_usd"]
         ]
     labels = [palette.verdict_label(verdict) for verdict in palette.ORDER]
     st.dataframe(
@@ -109,12 +109,14 @@ def _csv(version: Version, wanted: cases.Filters, sort: str, found: int) -> byte
 def _why(row: Mapping[Any, Any]) -> str:
     if row["failure"]:
         return FAILURES.get(row["failure"], row["failure"])
-    parts = [LABELS.get(row["label"], row["label"]) if row["label"] else ""]
-    if row["primary_reason"] and row["primary_reason"] not in ("ok", row["label"]):
-        parts.append(reason(row["primary_reason"]))
-    if row["n_unchecked"]:
-        parts.append("something could not be checked")
-    return "; ".join(part for part in parts if part)
+    diagnosed = row["primary_reason"] not in ("", "ok", row["label"])
+    label = LABELS.get(row["label"], row["label"] or "")
+    parts = [
+        reason(row["primary_reason"]) if diagnosed else label.lower(),
+        "something could not be checked" if row["n_unchecked"] else "",
+    ]
+    text = "; ".join(part for part in parts if part)
+    return text[:1].upper() + text[1:]
 
 
 def _open(ids: list[str], run: str) -> None:

@@ -31,7 +31,7 @@ def key(name: str) -> str:
 def draw(setting: dict[str, Any], described: dict[str, Any], values: dict[str, Any]) -> Any:
     """The input of one setting; its value, None or empty where it was left to its default."""
     name, default = setting["name"], setting.get("default")
-    label = LABELS.get(name) or wording.title(name)
+    label = LABELS.get(name) or wording.title(setting.get("parameter") or name)
     help_text = _help(setting, described)
     common: dict[str, Any] = {"key": key(name), "help": help_text, "persist_state": "session"}
     if name == "retriever_options":
@@ -132,7 +132,7 @@ def _options(described: dict[str, Any], values: dict[str, Any]) -> dict[str, Any
             **parameter,
             "name": f"retriever_options.{chosen}.{name}",
             "choices": parameter.get("enum"),
-            "title_of": name,
+            "parameter": name,
         }
         value = draw({**setting, "description": parameter.get("description", "")}, {"components": {}}, {})
         if value is not None and value != parameter["default"]:

@@ -62,7 +62,7 @@ def navigation(version: Version, run: Mapping[str, Any]) -> str:
 def _go(case_id: str) -> None:
     st.session_state["case"] = case_id
     if "repeat" in st.session_state:
-        st.session_state["repeat"] = None
+        st.session_state["repeat"] = "1"
 
 
 def chosen_repeat(repeats: int) -> int:
@@ -70,7 +70,12 @@ def chosen_repeat(repeats: int) -> int:
     if repeats < 2:
         return 0
     chosen = st.segmented_control(
-        "Repeat", [str(n + 1) for n in range(repeats)], key="repeat", bind="query-params"
+        "Repeat",
+        [str(n + 1) for n in range(repeats)],
+        default="1",
+        required=True,
+        key="repeat",
+        bind="query-params",
     )
     return int(chosen) - 1 if chosen else 0
 
@@ -249,12 +254,12 @@ def judgements(found: Details) -> None:
             if each.reasoning:
                 widgets.quote(each.reasoning)
             if each.evidence_quote:
-                st.caption(
-                    {
-                        True: "Quoted, and found in the material:",
-                        False: "Quoted, but not found in the material:",
-                    }.get(each.quote_verified, "Quoted:")
-                )  # type: ignore[arg-type]
+                verified = {
+                    True: ", and found in the material",
+                    False: ", but not found in the material",
+                    None: "",
+                }
+                st.caption(f"Quoted{verified[each.quote_verified]}:")
                 widgets.quote(each.evidence_quote)
             if each.failure:
                 st.caption(f"No usable judgement: {widgets.escaped(each.failure.message)}")

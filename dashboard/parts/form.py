@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import form_fields, jobs, progress, widgets, wording
+from dashboard import jobs, widgets, wording
+from dashboard.parts import form_fields, progress
 from dashboard.queries import jobs as job_queries
 
 # never in the form: where things go is the dashboard's own, and code is not named from a browser
@@ -25,7 +26,31 @@ GROUPS = {
     "judge": "Judge",
     "api": "External classifier",
 }
-FIRST = ("run", "inputs", "chunking", "retrieval", "answers")
+# shown at once; every other setting that applies stands under its group's heading in "further settings"
+MAIN = frozenset(
+    [
+        "classifier_type",
+        "run_name",
+        "repeats",
+        "docs",
+        "questions",
+        "cpv_catalog",
+        "cpv_queries",
+        "prepared_results",
+        "chunking",
+        "chunk_size",
+        "overlap",
+        "retriever",
+        "top_k",
+        "embedding_model",
+        "hybrid_alpha",
+        "answer_mode",
+        "answer_sentences",
+        "abstain_on_weak_evidence",
+        "abstain_below",
+        "api_classifier_url",
+    ]
+)
 KINDS = ("document_qa", "ted_cpv", "api_classifier", "prepared_rag_results")
 
 
@@ -46,26 +71,35 @@ def ask(described: dict[str, Any]) -> dict[str, Any]:
     }
     given: dict[str, Any] = {}
     for group, title in GROUPS.items():
-        shown = [
-            each
-            for name, each in settings.items()
-            if each["group"] == group and applies(name, settings, values)
-        ]
-        if not shown:
-            continue
-        if group in FIRST:
-            st.header(title)
-            place: Any = st.container()
-        else:
-            place = st.expander(title, key=f"group_{group}", on_change="rerun")
-        # a closed part keeps what was chosen in it
-        with place, st.grid(3, min_column_width=240):
-            for each in shown:
-                value = form_fields.draw(each, described, values)
-                values[each["name"]] = value
-                if value != _plain(each.get("default")) and value not in (None, "", [], {}):
-                    given[each["name"]] = value
+        shown = [each for name, each in settings.items() if each["group"] == group and name in MAIN]
+        _group(title, shown, settings, values, described, given)
+    further = st.expander("Further settings", key="further_settings", on_change="rerun")
+    with further:
+        for group, title in GROUPS.items():
+            shown = [each for name, each in settings.items() if each["group"] == group and name not in MAIN]
+            _group(title, shown, settings, values, described, given)
     return given
+
+
+def _group(
+    title: str,
+    members: list[dict[str, Any]],
+    settings: dict[str, Any],
+    values: dict[str, Any],
+    described: dict[str, Any],
+    given: dict[str, Any],
+) -> None:
+    """The inputs of one group; `values` and `given` take what was chosen. A part that is closed keeps it."""
+    if not any(applies(each["name"], settings, values) for each in members):
+        return
+    st.subheader(title)
+    with st.grid(3, min_column_width=240):
+        for each in members:
+            if not applies(each["name"], settings, values):
+                continue
+            value = values[each["name"]] = form_fields.draw(each, described, values)
+            if value != _plain(each.get("default")) and value not in (None, "", [], {}):
+                given[each["name"]] = value
 
 
 def applies(name: str, settings: dict[str, Any], values: dict[str, Any]) -> bool:

@@ -51,7 +51,7 @@ def _hit(hit: Hit, grade: int | None, cited: bool, opened: bool, quotes: list[st
         if grade
         else " · ○ not relevant"
     )
-    score = f" · {wording.plain(hit.score)}" if hit.score is not None else ""
+    score = f" · score {wording.plain(hit.score)}" if hit.score is not None else ""
     title = " ".join(part for part in (hit.section_id, hit.title) if part)
     page = f", page {hit.page}" if hit.page else ""
     label = f"{hit.rank}. {wording.shortened(title or hit.doc_path or hit.id, 60)}{relevance}{' · cited' if cited else ''}{score}"

@@ -1,0 +1,1 @@
+"""Larger pieces that pages arrange: each reads its frames from `queries`, draws with `charts` and `widgets`."""
