@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.contracts import METRICS
+from core.metrics import declared
 from core.records import Aggregate, Case, Output, Result, Verdict
 
 LABELS = ("correct", "partially_correct", "incorrect", "unsupported", "needs_manual_review")
@@ -23,6 +24,7 @@ _TOTALS = {
 _EXAMPLES = 10
 
 Table = dict[str, Any]
+DECLARED = declared.SHIPPED  # families and kinds must be known, also for results that were scored elsewhere
 
 
 def is_retrieval(metric: str) -> bool:

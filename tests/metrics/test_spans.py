@@ -176,3 +176,29 @@ def test_every_published_reference_is_located_at_its_own_offsets() -> None:
 def test_no_gold_is_undefined() -> None:
     assert _coverage([], [(0, 5)]) == (None, None, None)
     assert _coverage([(0, 5)], []) == (0.0, None, 0.0)
+
+
+@pytest.mark.real_data
+def test_every_evidence_quote_of_the_regulations_is_located_on_its_page(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    from core.inputs.documents import load_documents
+
+    folder = real_data("ulm_examination_regulations_de", "pdf")
+    questions = json.loads(real_data("ulm_questions", "questions_by_file.json").read_text(encoding="utf-8"))[
+        "questions"
+    ]
+    quotes = [e for q in questions for e in [*q["evidence"], *q.get("distractor_evidence", [])]]
+    wanted = sorted({str(folder / quote["doc_path"]) for quote in quotes})
+    cache = tmp_path_factory.mktemp("parsed")
+    documents, _ = load_documents(wanted, root=str(folder), parse_timeout=120, cache_dir=cache)
+    by_path = {document.doc_path: document for document in documents}
+    missed = []
+    for quote in quotes:
+        document = by_path[quote["doc_path"]]
+        span = spans.locate(quote["quote"], document, quote["page"])
+        pages = (0, 0) if span is None else (document.page_at(span[0]), document.page_at(span[1] - 1))
+        if quote["page"] not in pages:
+            missed.append((quote["doc_path"], quote["page"], quote["quote"][:60]))
+    assert len(quotes) == 98
+    assert not missed

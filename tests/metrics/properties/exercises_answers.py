@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from core.metrics import entities, overlap, support
+from core.metrics import context_overlap, entities, overlap, support
 from tests.metrics.properties.exercise import Arguments, Change, Exercise
 
 Function = Callable[..., float | None]
@@ -84,6 +84,22 @@ def _more_context(arguments: Arguments, rng: random.Random) -> Arguments:
 
 _CONTEXT_SAME: dict[str, Change] = {"passages in another order": _shuffled, "a passage repeated": _repeated}
 
+
+def _one_and_passages(rng: random.Random) -> Arguments:
+    return _text(rng), tuple(_text(rng, 20) for _ in range(rng.randint(0, 4)))
+
+
+def _in_context(function: Function) -> Exercise:
+    return Exercise(
+        function,
+        _one_and_passages,
+        perfect=((_SENTENCE, (_SENTENCE,)), (_SENTENCE, ("The thesis must be handed in", "within 6 months"))),
+        without_gold=((_SENTENCE, ()), ("", (_SENTENCE,))),
+        same=_CONTEXT_SAME,
+        better={"one more passage": _more_context},
+    )
+
+
 EXERCISES: dict[str, Exercise] = {
     "exact_match": _compared(overlap.exact_match),
     "token_f1": _compared(overlap.token_f1),
@@ -105,12 +121,14 @@ EXERCISES: dict[str, Exercise] = {
     ),
     "context_entities_recall": Exercise(
         entities.context_entities_recall,
-        lambda rng: (_text(rng), tuple(_text(rng, 20) for _ in range(rng.randint(1, 4)))),
+        _one_and_passages,
         perfect=(("In 1889", ("Built in 1889.", "Elsewhere.")),),
         without_gold=(("", ("Built in 1889.",)), ("In 1889", ())),
         same=_CONTEXT_SAME,
         better={"one more passage": _more_context},
     ),
+    "proxy_faithfulness": _in_context(context_overlap.proxy_faithfulness),
+    "proxy_context_relevance": _in_context(context_overlap.proxy_context_relevance),
     "grounding_proxy": Exercise(
         support.grounding_proxy,
         _passages,

@@ -1,4 +1,4 @@
-"""Exercises of the rates over many cases."""
+"""Exercises of abstention: of one case, and of the rates over many."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 
 from core.evaluation.summary import pass_rate
 from core.metrics import abstention_rates
+from core.metrics.outcomes import abstention_scores
 from tests.metrics.properties.exercise import Arguments, Exercise
 
 
@@ -41,11 +42,28 @@ def _rate(function: object, nothing: list[tuple[bool, bool]]) -> Exercise:
     )
 
 
+def _outcome(
+    name: str, perfect: tuple[bool, bool], best: float | None = None, *others: tuple[bool | None, bool | None]
+) -> Exercise:
+    return Exercise(
+        lambda answerable, abstained: abstention_scores(answerable, abstained)[name],
+        lambda rng: (rng.random() < 0.5, rng.random() < 0.5),
+        perfect=(perfect,),
+        best=best,
+        without_gold=((True, None), *others),
+        because="one case: there is no order, nothing repeats and there are two values only",
+    )
+
+
 EXERCISES: dict[str, Exercise] = {
     "abstention_precision": _rate(abstention_rates.abstention_precision, [(True, False), (False, False)]),
     "abstention_recall": _rate(abstention_rates.abstention_recall, [(True, True)]),
     "over_answering_rate": _rate(abstention_rates.over_answering_rate, [(True, True)]),
     "false_refusal_rate": _rate(abstention_rates.false_refusal_rate, [(False, True)]),
+    "abstained": _outcome("abstained", (False, True), 1.0, (None, None)),
+    "abstention_correct": _outcome("abstention_correct", (False, True), 1.0, (None, True)),
+    "over_answered": _outcome("over_answered", (False, True), 0.0, (True, True), (None, False)),
+    "false_refusal": _outcome("false_refusal", (True, False), 0.0, (False, True), (None, True)),
     "pass_rate": Exercise(
         pass_rate,
         lambda rng: ([rng.choice(["PASS", "WEAK", "FAIL", "ERROR"]) for _ in range(rng.randint(0, 6))],),

@@ -6,6 +6,8 @@ from __future__ import annotations
 import copy
 import math
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -118,6 +120,19 @@ def test_a_metric_says_what_it_is(name: str) -> None:
         assert getattr(metric, field), f"{name} has no {field}"
     if metric.kind in ("binary", "bounded"):
         assert (metric.low, metric.high) == (0.0, 1.0)
+
+
+def test_every_metric_of_the_metrics_package_is_declared_in_one_import() -> None:
+    code = "from core.metrics import declared; from core.contracts import METRICS; print(*METRICS)"
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    of_package = {
+        name
+        for name, m in ALL.items()
+        if m.function is not None and m.function.__module__.startswith("core.metrics")
+    }
+    assert not of_package - set(found), "import their modules in core/metrics/declared.py"
 
 
 def test_names_are_exact_and_every_one_is_in_the_reference() -> None:
