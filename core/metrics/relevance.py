@@ -101,6 +101,7 @@ def relevance_of(case: Case, hits: Sequence[Hit], context: ScoringContext) -> Re
 # --- spans ----------------------------------------------------------------------------------------------------
 
 _LOCATED: IdentityCache[dict[tuple[object, ...], tuple[GoldSpan, ...]]] = IdentityCache(8)
+_POOL_GRADES: IdentityCache[dict[tuple[GoldSpan, ...], dict[str, int]]] = IdentityCache(8)
 
 
 def located(case: Case, context: ScoringContext) -> tuple[GoldSpan, ...]:
@@ -177,30 +178,32 @@ def holds_quote(text: str, quote: str) -> bool:
     return wanted[:half] in present or wanted[-half:] in present
 
 
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Chunks of each document sorted by start; `longest` bounds how far back one can begin and still reach."""
-
-    by_document: dict[str, tuple[list[int], list[Chunk], int]]
+# chunks of each document sorted by start; the last number bounds how far back one can begin and still reach
+_ByDocument = dict[str, tuple[list[int], list[Chunk], int]]
+_PLACES: IdentityCache[_ByDocument] = IdentityCache(8)
 
 
-_PLACES: IdentityCache[_Places] = IdentityCache(8)
-
-
-def _places(chunks: Sequence[Chunk]) -> _Places:
+def _places(chunks: Sequence[Chunk]) -> _ByDocument:
     grouped: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         grouped.setdefault(chunk.doc_path, []).append(chunk)
-    table = {}
+    table: _ByDocument = {}
     for path, members in grouped.items():
         members.sort(key=lambda chunk: (chunk.start, chunk.ordinal))
         table[path] = ([c.start for c in members], members, max(c.end - c.start for c in members))
-    return _Places(table)
+    return table
 
 
 def pool_grades(gold: Sequence[GoldSpan], chunks: Sequence[Chunk]) -> dict[str, int]:
     """Grades above 0 of all chunks of the pool; looks only at chunks that can touch a gold span."""
-    places = _PLACES.get(chunks, lambda: _places(chunks)).by_document
+    known = _POOL_GRADES.get(chunks, dict)
+    key = tuple(gold)
+    if key not in known:
+        known[key] = _pool_grades(key, _PLACES.get(chunks, lambda: _places(chunks)))
+    return known[key]
+
+
+def _pool_grades(gold: tuple[GoldSpan, ...], places: _ByDocument) -> dict[str, int]:
     grades: dict[str, int] = {}
     for span in gold:
         starts, members, longest = places.get(span.doc_path, ([], [], 0))
@@ -261,22 +264,27 @@ def _gold_text(answer: str, keywords: tuple[str, ...], query: str) -> _GoldText:
 
 
 def estimated_grade(text: str, gold_answer: str, keywords: tuple[str, ...], query: str = "") -> int:
-    """Grade 0–3 of a passage guessed from gold text: 3 when it holds at least 60 % of the keywords or of the
-    gold answer's own words (those not in the question), 2 from 35 %, 1 from 15 %. A passage that lacks a number
-    of the gold gets at most 1. Relevant means 2 or more."""
-    gold, present = _gold_text(gold_answer, keywords, query), _word_set(text)
-    shares = []
+    """Grade 0–3 of a passage guessed from gold text; 2 or more means relevant.
+
+    What counts is the share of the expected keywords that stand in the passage with all their words or, without
+    keywords, the share of the gold answer's own words (those not in the question): all gives 3, 60 % gives 2,
+    35 % gives 1. A passage that lacks a number of the gold answer gets at most 1.
+    """
+    return _grade_of_words(_word_set(text), _gold_text(gold_answer, keywords, query))
+
+
+def _grade_of_words(present: frozenset[str], gold: _GoldText) -> int:
     if gold.keywords:
-        shares.append(sum(all(w in present for w in each) for each in gold.keywords) / len(gold.keywords))
-    if gold.content:
-        shares.append(len(gold.content & present) / len(gold.content))
-    if not shares and gold.numbers:
-        shares.append(len(gold.numbers & present) / len(gold.numbers))
-    best = max(shares, default=0.0)
-    grade = 3 if best >= 0.6 else 2 if best >= 0.35 else 1 if best >= 0.15 else 0
+        share = sum(all(w in present for w in each) for each in gold.keywords) / len(gold.keywords)
+    elif gold.content:
+        share = len(gold.content & present) / len(gold.content)
+    else:
+        share = float(bool(gold.numbers) and gold.numbers <= present)
+    grade = 3 if share >= 1.0 else 2 if share >= 0.6 else 1 if share >= 0.35 else 0
     return grade if gold.numbers <= present else min(grade, 1)
 
 
+_POOL_WORDS: IdentityCache[list[frozenset[str]]] = IdentityCache(4)
 _ESTIMATES: IdentityCache[dict[tuple[object, ...], dict[str, int]]] = IdentityCache(4)
 
 
@@ -284,18 +292,24 @@ def _estimated(case: Case, hits: Sequence[Hit], chunks: Sequence[Chunk] | None) 
     answer, keywords = case.gold_answer or "", case.expected_keywords
     if not words(answer) and not any(map(words, keywords)):
         return RelevanceOf(reason="no_gold")
+    gold = _gold_text(answer, keywords, case.query)
+    named = {part for path in case.doc_paths for part in (path, path.rsplit("/", 1)[-1])}
 
-    def relevant(text: str) -> int:
-        grade = estimated_grade(text, answer, keywords, case.query)
+    def relevant(present: frozenset[str], path: str) -> int:
+        if named and path and path not in named and path.rsplit("/", 1)[-1] not in named:
+            return 0  # a like passage of another document answers another question
+        grade = _grade_of_words(present, gold)
         return grade if grade >= 2 else 0
 
-    grades = {hit.id: relevant(hit.text) for hit in hits}
+    grades = {hit.id: relevant(_word_set(hit.text), hit.doc_path) for hit in hits}
     judged = None
     if chunks is not None:
         table = _ESTIMATES.get(chunks, dict)
-        key = (case.id, answer, keywords, case.query)
+        key = (case.id, answer, keywords, case.query, case.doc_paths)
         if key not in table:
-            table[key] = {c.chunk_id: g for c in chunks if (g := relevant(c.text))}
+            pool = _POOL_WORDS.get(chunks, lambda: [frozenset(words(chunk.text)) for chunk in chunks])
+            pairs = zip(chunks, pool, strict=True)
+            table[key] = {c.chunk_id: g for c, present in pairs if (g := relevant(present, c.doc_path))}
         judged = table[key]
     reason = "no_relevant" if judged is not None and not judged else ""
     return RelevanceOf(grades, "estimated", judged, reason=reason)

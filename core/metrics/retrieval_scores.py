@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from core.contracts import Metric, ScoringContext, add_metric, metric
 from core.metrics import judgements, ranking
 from core.metrics.relevance import RelevanceOf, evidence_recall, relevance_of
-from core.metrics.spans import Span, char_iou, char_precision, char_recall, documents_by_path
+from core.metrics.spans import Span, coverage, documents_by_path
 from core.metrics.ties import tie_spread
 from core.records import Case, Hit, Output
 from core.text import words
@@ -148,9 +148,7 @@ def _span_scores(top: Sequence[Hit], relevance: RelevanceOf, scores: Scores, rea
     if not relevance.gold:
         return
     gold, retrieved = _on_one_line(relevance, top)
-    scores["char_recall"] = char_recall(gold, retrieved)
-    scores["char_precision"] = char_precision(gold, retrieved)
-    scores["char_iou"] = char_iou(gold, retrieved)
+    scores["char_recall"], scores["char_precision"], scores["char_iou"] = coverage(gold, retrieved)
     reasons["char_precision"] = "no_hits"
     by_document: dict[str, list[Span]] = {}
     for hit in top:

@@ -290,6 +290,17 @@ _CHROMA = "Smith & Troynikov 2024, Evaluating Chunking Strategies for Retrieval 
 _NO_GOLD = "None without gold ranges"
 
 
+def coverage(
+    gold: Sequence[Span], retrieved: Sequence[Span]
+) -> tuple[float | None, float | None, float | None]:
+    """(recall, precision, IoU) of characters at once; see the three functions below."""
+    total, fetched = length(union(gold)), length(set(retrieved))
+    if not total:
+        return None, None, None
+    both = overlap(gold, retrieved)
+    return both / total, both / fetched if fetched else None, both / (fetched + total - both)
+
+
 @metric(
     name="char_recall",
     title="Character recall",
@@ -305,8 +316,7 @@ def char_recall(gold: Sequence[Span], retrieved: Sequence[Span]) -> float | None
     >>> char_recall([(0, 10), (20, 30)], [(5, 25)])
     0.5
     """
-    total = length(union(gold))
-    return overlap(gold, retrieved) / total if total else None
+    return coverage(gold, retrieved)[0]
 
 
 @metric(
@@ -325,8 +335,7 @@ def char_precision(gold: Sequence[Span], retrieved: Sequence[Span]) -> float | N
     >>> char_precision([(0, 10)], [(0, 20), (10, 30)])
     0.25
     """
-    total = length(set(retrieved))
-    return overlap(gold, retrieved) / total if total and length(gold) else None
+    return coverage(gold, retrieved)[1]
 
 
 @metric(
@@ -345,8 +354,4 @@ def char_iou(gold: Sequence[Span], retrieved: Sequence[Span]) -> float | None:
     >>> char_iou([(0, 10)], [(5, 15)])
     0.3333333333333333
     """
-    total = length(union(gold))
-    if not total:
-        return None
-    both = overlap(gold, retrieved)
-    return both / (length(set(retrieved)) + total - both)
+    return coverage(gold, retrieved)[2]

@@ -175,7 +175,7 @@ def test_evidence_that_is_nowhere_is_not_replaced_by_an_estimate() -> None:
 
 def test_estimates_say_so_and_demand_the_numbers() -> None:
     case = Case(id="q", query="How long is the thesis?", gold_answer="The thesis takes 6 months.")
-    right = Hit(id="a", rank=1, text="Bachelor theses take 6 months in total, months counted from the day.")
+    right = Hit(id="a", rank=1, text="A Bachelor's degree takes time, 6 months of it at the end.")
     wrong = Hit(id="b", rank=2, text="The thesis takes 8 months.")
     found = grade_hits(case, (right, wrong), None)
     assert (found.source, found.judged) == ("estimated", None)
@@ -183,6 +183,15 @@ def test_estimates_say_so_and_demand_the_numbers() -> None:
     assert found.grades["b"] == 0
     assert estimated_grade("The thesis takes 8 months.", "The thesis takes 6 months.", ()) == 1
     assert grade_hits(Case(id="q", query="?"), (right,), None).reason == "no_gold"
+
+
+def test_an_estimate_stays_inside_the_documents_the_question_names() -> None:
+    case = Case(id="q", query="?", expected_keywords=("six months",), doc_paths=("a.pdf",))
+    hits = [
+        Hit(id=path, rank=i, text="It takes six months.", doc_path=path)
+        for i, path in enumerate(("x/a.pdf", "b.pdf"), 1)
+    ]
+    assert grade_hits(case, hits, None).grades == {"x/a.pdf": 3, "b.pdf": 0}
 
 
 def test_an_estimate_over_the_pool_equals_the_grades_of_its_hits() -> None:
