@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -184,6 +185,8 @@ def load_audit(source: str | Path | Mapping[str, Any]) -> tuple[AuditConfig, tup
     data = dict(read.data)
     if "system" in data and "adapter" not in data:
         data["adapter"] = data.pop("system")
+    if isinstance(source, str | Path):
+        _importable(Path(source).parent)
     notices = []
     problems: list[Problem] = []
     adapter = data.get("adapter")
@@ -226,6 +229,14 @@ def load_audit(source: str | Path | Mapping[str, Any]) -> tuple[AuditConfig, tup
     if any(getattr(test, "sample_size", None) is not None for test in config.tests):
         notices.append("sample_size is not used: every sample query is asked")
     return config, tuple(notices)
+
+
+def _importable(folder: Path) -> None:
+    """Modules beside the configuration can be named in it; the working directory comes first."""
+    for place in (str(folder.resolve()), str(Path.cwd())):
+        if place in sys.path:
+            sys.path.remove(place)
+        sys.path.insert(0, place)
 
 
 _PLACEHOLDER = PythonAdapter(module="missing", cls="Missing")
