@@ -122,8 +122,8 @@ def open_judge(
     missing = None if spec.get("cache") == "only" else missing_key(spec)
     if missing:
         if require_judge:
-            raise ConfigError(f"--require-judge: {missing}")
-        return None, [f"NO JUDGE: {missing}. What needs a judge is unchecked; --require-judge makes this an error"]
+            raise ConfigError(f"--require-judge: the judge needs {missing}, which is not set")
+        return None, [f"NO JUDGE: {missing} is not set. What needs a judge is unchecked; --require-judge makes this an error"]
     limit = max_cost if max_cost is not None else config.run.max_cost
     return create_judge(spec, cache_dir=cache_dir, budget=Budget(limit) if limit else None), []
 
