@@ -45,8 +45,9 @@ class Labels(Writing):
         with self.write() as connection:
             key = self.run_key(run_id)
             row = connection.execute(
-                "SELECT c.key FROM run_cases rc JOIN cases c ON c.key = rc.case_key WHERE rc.run_key = ? AND c.id = ?",
-                (key, sql_text(case_id)),
+                "SELECT c.key FROM cases c CROSS JOIN run_cases rc ON rc.case_key = c.key "
+                "WHERE c.id = ? AND rc.run_key = ?",
+                (sql_text(case_id), key),
             ).fetchone()
             if row is None:
                 raise StoreError(f"the run {run_id} has no case '{case_id}'")

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from core.errors import StoreError
 from core.records import Run
+from core.store import rows
 from core.store.packing import to_json
 from core.store.runs import Store
 
@@ -76,6 +77,10 @@ def copy_run(source: Store, target: Store, run: Run) -> None:
         versions = source.metric_versions(run.id)
         target.seal(
             run.id, summary=run.summary, aggregates=run.aggregates, verdicts=run.verdicts, status="copied"
+        )
+        connection.executemany(
+            rows.INSERT_METRIC,
+            source.rows(f"SELECT {rows.METRIC_COLUMNS} FROM metrics"),
         )
         connection.executemany(
             "UPDATE aggregates SET version = ? WHERE metric = ? AND run_key = (SELECT key FROM runs WHERE id = ?)",

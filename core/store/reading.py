@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core.contracts import METRICS, Metric
 from core.errors import StoreError, nearest
 from core.records import Aggregate, Case, Output, Result, Run
 from core.store import content, rows
@@ -76,6 +77,16 @@ class Reading(Database):
         )
         return tuple(rows.load_aggregate(row) for row in found)
 
+    def metrics(self, run_id: str) -> dict[str, Metric]:
+        """What each metric of a sealed run meant when it was sealed (title, kind, direction, version). For a run
+        that is not sealed, what is registered now."""
+        found = self.rows(
+            f"SELECT {', '.join('m.' + name for name in rows.METRIC_COLUMNS.split(', '))} FROM aggregates a "
+            "JOIN metrics m ON m.name = a.metric AND m.version = a.version WHERE a.run_key = ? AND a.group_by = ''",
+            (self._key(run_id),),
+        )
+        return {**METRICS, **{row[0]: rows.load_metric(row) for row in found}}
+
     def metric_versions(self, run_id: str) -> dict[str, str]:
         """Version of the definition of each metric a sealed run has, where it was known."""
         return dict(
@@ -138,9 +149,9 @@ class Reading(Database):
     def case(self, run_id: str, case_id: str) -> Case:
         """One case of a run; StoreError when the run has none of this id."""
         row = self.one(
-            "SELECT c.body, rc.position FROM run_cases rc JOIN cases c ON c.key = rc.case_key "
-            "WHERE rc.run_key = ? AND c.id = ?",
-            (self._key(run_id), sql_text(case_id)),
+            "SELECT c.body, rc.position FROM cases c CROSS JOIN run_cases rc ON rc.case_key = c.key "
+            "WHERE c.id = ? AND rc.run_key = ?",
+            (sql_text(case_id), self._key(run_id)),
         )
         if row is None:
             raise StoreError(f"the run {run_id} has no case '{case_id}'")
@@ -253,9 +264,9 @@ class Reading(Database):
     ) -> tuple[Any, ...] | None:
         chosen = ", ".join(f"x.{name}" for name in columns.split(", "))
         return self.one(
-            f"SELECT {chosen} FROM {table} x JOIN cases c ON c.key = x.case_key "
-            "WHERE x.run_key = ? AND c.id = ? AND x.repeat = ?",
-            (self._key(run_id), sql_text(case_id), repeat),
+            f"SELECT {chosen} FROM {table} x WHERE x.run_key = ? AND x.repeat = ? "
+            "AND x.case_key IN (SELECT key FROM cases WHERE id = ?)",
+            (self._key(run_id), repeat, sql_text(case_id)),
         )
 
     def _passages_of(self, tails: list[tuple[Any, ...]]) -> dict[int, dict[str, Any]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from core.contracts import METRICS
+from core.contracts import METRICS, Metric
 from core.records import Aggregate, Hit, Output, Result, Run
 from core.store.content import Content, hit_content
 from core.store.packing import from_json, is_clean, pack, pack_scores, sql_text, unpack, unpack_scores
@@ -36,6 +36,8 @@ INSERT_AGGREGATE = (
     "n_not_applicable, n_error, low, high, level, method, note, version) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+METRIC_COLUMNS = "name, version, title, family, kind, direction, low, high, unit, headline"
+INSERT_METRIC = f"INSERT OR IGNORE INTO metrics ({METRIC_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 RUN_COLUMNS = (
     "key, id, name, kind, suite, suite_digest, created_at, status, sealed_at, settings, digests, versions, "
     "git_revision, seed, parent_id, sweep_id, folder, n_cases, repeats, verdicts, summary"
@@ -198,6 +200,22 @@ def aggregate_row(run_key: int, position: int, a: Aggregate) -> tuple[Any, ...]:
         a.note,
         METRICS[a.metric].version if a.metric in METRICS else None,
     )
+
+
+def metric_rows(names: Iterable[str]) -> list[tuple[Any, ...]]:
+    """Values for INSERT_METRIC of the metrics that are registered."""
+    columns = METRIC_COLUMNS.split(", ")
+    return [
+        tuple(getattr(METRICS[name], column) for column in columns)
+        for name in dict.fromkeys(names)
+        if name in METRICS
+    ]
+
+
+def load_metric(row: tuple[Any, ...]) -> Metric:
+    """What a metric meant, from its METRIC_COLUMNS (without formula and function)."""
+    fields = dict(zip(METRIC_COLUMNS.split(", "), row, strict=True))
+    return Metric(**{**fields, "headline": bool(fields["headline"])})
 
 
 AGGREGATE_COLUMNS = (

@@ -7,7 +7,8 @@ tell a newer store at once.
 
 What goes where:
 
-- `cases`, `passages`, `texts`, `documents`, `layouts` hold content once, by digest, for all runs;
+- `cases`, `passages`, `texts`, `documents`, `layouts` hold content once, by digest, for all runs; `metrics` what
+  each metric meant (kind, direction) when a run was sealed;
 - `outputs` and `results` have one narrow row a (run, case, repeat): columns for what is filtered and counted,
   a packed blob for the scores (`layouts` names them), a compressed JSON body for the rest;
 - the view `case_results` joins them under readable names and is what a query should read;
@@ -139,6 +140,19 @@ _TABLES = (
         note TEXT NOT NULL,
         version TEXT,
         PRIMARY KEY (run_key, group_by, group_name, metric)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE metrics (
+        name TEXT NOT NULL,
+        version TEXT NOT NULL,
+        title TEXT NOT NULL,
+        family TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        direction INTEGER NOT NULL,
+        low REAL,
+        high REAL,
+        unit TEXT NOT NULL,
+        headline INTEGER NOT NULL,
+        PRIMARY KEY (name, version)
     ) WITHOUT ROWID""",
     """CREATE TABLE documents (
         key INTEGER PRIMARY KEY,

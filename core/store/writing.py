@@ -158,6 +158,7 @@ class Writing(Reading):
             connection.executemany(
                 rows.INSERT_AGGREGATE, [rows.aggregate_row(key, i, a) for i, a in enumerate(aggregates)]
             )
+            connection.executemany(rows.INSERT_METRIC, rows.metric_rows(a.metric for a in aggregates))
             connection.execute(
                 "UPDATE runs SET summary = ?, verdicts = ?, folder = coalesce(?, folder), status = ?, sealed_at = ?, "
                 "updated_at = ? WHERE key = ?",

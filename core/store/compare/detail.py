@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.contracts import METRICS
+from core.contracts import Metric
 from core.records import Hit, Output, Result
 from core.store.runs import Store
 
@@ -79,7 +79,7 @@ def case_difference(
         answer=tuple(word_difference(_text(left), _text(right))),
         chunks=tuple(chunk_changes(_hits(left), _hits(right), before, after)),
         claims=tuple(claim_changes(before, after)),
-        scores=tuple(score_changes(before, after)),
+        scores=tuple(score_changes(before, after, store.metrics(b))),
         reasons_a=_reasons(before),
         reasons_b=_reasons(after),
     )
@@ -189,7 +189,9 @@ def claim_changes(before: Result | None, after: Result | None) -> list[ClaimChan
     ]
 
 
-def score_changes(before: Result | None, after: Result | None) -> list[ScoreChange]:
+def score_changes(
+    before: Result | None, after: Result | None, metrics: Mapping[str, Metric]
+) -> list[ScoreChange]:
     """Scores that differ, by name."""
     one, two = (result.scores if result else {} for result in (before, after))
     changes = []
@@ -198,7 +200,7 @@ def score_changes(before: Result | None, after: Result | None) -> list[ScoreChan
         if a == b:
             continue
         delta = b - a if a is not None and b is not None else None
-        direction = METRICS[name].direction if name in METRICS else 0
+        direction = metrics[name].direction if name in metrics else 0
         improvement = delta * direction if delta is not None and direction else None
         changes.append(ScoreChange(name, a, b, delta, improvement))
     return changes

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.contracts import METRICS
+from core.contracts import Metric
 from core.statistics.clusters import MIN_CLUSTERS, clustered_se, is_clustered
 from core.statistics.intervals import Interval, clustered_mean
 from core.statistics.multiplicity import holm
@@ -21,12 +21,11 @@ from core.statistics.paired import (
     paired_mean,
 )
 from core.statistics.power import detectable_mean_difference
-from core.store.compare.loading import Table
+from core.store.compare.loading import PASS_RATE, Table
 from core.store.compare.records import Errors, MetricDifference, Pair
 
 ALPHA = 0.05
 LARGE = 1_000  # questions from which t and sign-flip agree to every digit shown, at a thousandth of the time
-PASS_RATE = "pass_rate"
 _TOLERANCE = 1e-12
 
 
@@ -40,9 +39,11 @@ def metric_differences(
     clusters = [pair.cluster for pair in usable]
     ids_a = [pair.a.case_id for pair in usable if pair.a]
     ids_b = [pair.b.case_id for pair in usable if pair.b]
-    found = [difference(PASS_RATE, *pass_values(usable), clusters, seed=seed)]
+    found = [difference(b.info(PASS_RATE), *pass_values(usable), clusters, seed=seed)]
     for name in sorted({*a.metrics} & {*b.metrics} - {PASS_RATE}):
-        found.append(difference(name, a.column(name, ids_a), b.column(name, ids_b), clusters, seed=seed))
+        found.append(
+            difference(b.info(name), a.column(name, ids_a), b.column(name, ids_b), clusters, seed=seed)
+        )
     corrected = holm([each.p if each.direction else None for each in found])
     return tuple(_concluded(each, p) for each, p in zip(found, corrected, strict=True))
 
@@ -62,20 +63,18 @@ def pass_values(pairs: Iterable[Pair]) -> tuple[Any, Any]:
 
 
 def difference(
-    name: str, a: Any, b: Any, clusters: Sequence[str | None], *, seed: int = 0, level: float = 0.95
+    info: Metric, a: Any, b: Any, clusters: Sequence[str | None], *, seed: int = 0, level: float = 0.95
 ) -> MetricDifference:
     """The paired difference of one metric. `a` and `b` are values by question with NaN for "does not apply";
     `p_holm` and `change` are filled in by the caller, who knows the other metrics."""
-    info = METRICS.get(name)
-    direction = info.direction if info else 1 if name == PASS_RATE else 0
-    kind = info.kind if info else "binary" if name == PASS_RATE else "unbounded"
+    direction, kind = info.direction, info.kind
     in_a, in_b = ~np.isnan(a), ~np.isnan(b)
     both = in_a & in_b
     x, y = a[both], b[both]
     groups = [cluster for cluster, there in zip(clusters, both, strict=True) if there]
     common: dict[str, Any] = {
-        "metric": name,
-        "title": info.title if info else "Pass rate" if name == PASS_RATE else name,
+        "metric": info.name,
+        "title": info.title,
         "kind": kind,
         "direction": direction,
         "mean_a": float(x.mean()) if len(x) else None,

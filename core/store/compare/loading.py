@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from core.contracts import Metric
 from core.records import Run, Verdict
 from core.store import content
 from core.store.compare.records import Side
 from core.store.runs import Store
 
+PASS_RATE = "pass_rate"
 SEVERITY = {verdict.value: place for place, verdict in enumerate(Verdict)}
 
 
@@ -32,7 +34,8 @@ class Asked:
 class Table:
     """One run: its cases in file order, verdicts by case, and scores averaged over the repeats of a case.
 
-    `scores` is cases × metrics with NaN for None; `versions` are those of the metrics' definitions.
+    `scores` is cases × metrics with NaN for None; `versions` are those of the metrics' definitions,
+    `infos` what they mean.
     """
 
     run: Run
@@ -41,7 +44,17 @@ class Table:
     metrics: list[str]
     scores: Any
     versions: dict[str, str]
+    infos: dict[str, Metric]
     place: dict[str, int] = field(default_factory=dict)
+
+    def info(self, metric: str) -> Metric:
+        """What a metric means; an unknown one has no direction."""
+        known = self.infos.get(metric)
+        if known is not None:
+            return known
+        if metric == PASS_RATE:
+            return Metric(PASS_RATE, "Pass rate", "verdict", "binary")
+        return Metric(metric, metric, "", "unbounded", 0, None, None)
 
     def column(self, metric: str, case_ids: Sequence[str]) -> Any:
         """Scores of one metric for these cases (NaN where there is none)."""
@@ -70,13 +83,14 @@ def load_table(store: Store, run: Run) -> Table:
     rows, metrics, matrix = store.score_matrix(run.id)
     place = {case.case_id: i for i, case in enumerate(cases)}
     return Table(
-        run,
-        cases,
-        _sides(found),
-        metrics,
-        _averaged(rows, matrix, place),
-        store.metric_versions(run.id),
-        place,
+        run=run,
+        cases=cases,
+        sides=_sides(found),
+        metrics=metrics,
+        scores=_averaged(rows, matrix, place),
+        versions=store.metric_versions(run.id),
+        infos=store.metrics(run.id),
+        place=place,
     )
 
 

@@ -54,7 +54,7 @@ def _part(store: Store, comparison: Comparison) -> Iterator[str]:
             ((esc(d.name), esc(d.a), esc(d.b)) for d in comparison.settings),
         )
     for status in ("broken", "fixed", "flaky", "not_comparable", "only_in_a", "only_in_b"):
-        pairs = comparison.having(status)  # type: ignore[arg-type]
+        pairs = comparison.having(status)
         if pairs:
             yield f"<h3>{_TITLES[status]} ({len(pairs)})</h3>"
             for pair in pairs[:LISTED]:
@@ -115,10 +115,10 @@ def _difference(found: CaseDifference) -> Iterator[str]:
         )
         yield table(("chunk", "id", "title", "rank before", "rank after"), rows, numeric=(3, 4))
     if found.claims:
-        rows = (
+        claims = (
             (esc(c.claim), esc(c.target), esc(c.label_a or "–"), esc(c.label_b or "–")) for c in found.claims
         )
-        yield table(("claim", "against", "before", "after"), rows)
+        yield table(("claim", "against", "before", "after"), claims)
     if found.scores:
         scores = ((esc(s.metric), number(s.a), number(s.b), number(s.delta, sign=True)) for s in found.scores)
         yield table(("score", "before", "after", "Δ"), scores, numeric=(1, 2, 3))

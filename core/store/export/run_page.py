@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from core.contracts import METRICS
+from core.contracts import Metric
 from core.records import Run, Verdict
 from core.store.export import published
 from core.store.export.page import esc, fold, number, page, table, text, tiles, verdict
@@ -18,7 +18,13 @@ def run_page(store: Store, ref: str, *, canonical: bool = False) -> str:
     """The report of a run: verdicts, figures with interval and coverage, what went wrong, every case."""
     run = store.run(ref)
     listed = published.items(store, run.id)
-    body = [*_head(run, canonical), *_figures(run), *_by_type(run), *_settings(run), *_cases(listed)]
+    body = [
+        *_head(run, canonical),
+        *_figures(run, store.metrics(run.id)),
+        *_by_type(run),
+        *_settings(run),
+        *_cases(listed),
+    ]
     return page(f"{run.name} · Plumbline", body)
 
 
@@ -33,18 +39,18 @@ def _head(run: Run, canonical: bool) -> Iterator[str]:
         yield f'<p class="note">{esc(notice)}</p>'
 
 
-def _figures(run: Run) -> Iterator[str]:
+def _figures(run: Run, metrics: Mapping[str, Metric]) -> Iterator[str]:
     rows = [row for row in run.aggregates if not row.group_by]
     if not rows:
         return
     yield "<h2>Figures</h2>"
     yield "<p class='dim'>Scored, not applicable and error add up to the cases. None is never counted as 0.</p>"
-    order = sorted(rows, key=lambda row: not (row.metric in METRICS and METRICS[row.metric].headline))
+    order = sorted(rows, key=lambda row: not (row.metric in metrics and metrics[row.metric].headline))
     yield table(
         ("metric", "mean", "low", "high", "scored", "not applicable", "error"),
         (
             (
-                esc(METRICS[row.metric].title if row.metric in METRICS else row.metric),
+                esc(metrics[row.metric].title if row.metric in metrics else row.metric),
                 number(row.mean),
                 number(row.low),
                 number(row.high),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.contracts import METRICS
+from core.contracts import Metric
 from core.errors import ConfigError, Problem, StoreError, nearest
 from core.records import Run, Verdict
 from core.statistics.intervals import Interval, clustered_mean, interval_for
@@ -155,17 +155,12 @@ def _check_names(policy: GatePolicy, table: Table) -> None:
                     f"metrics.{i}.name", f"the run has no metric '{metric.name}'{nearest(metric.name, known)}"
                 )
             )
-        elif not _direction(metric.name):
+        elif not table.info(metric.name).direction:
             found.append(
                 Problem(f"metrics.{i}.name", f"'{metric.name}' has no better direction and cannot gate")
             )
     if found:
         raise ConfigError("the policy does not fit the run", found)
-
-
-def _direction(name: str) -> int:
-    known = METRICS.get(name)
-    return known.direction if known else 1 if name == PASS_RATE else 0
 
 
 def _gated(policy: GatePolicy, comparison: Comparison, a: Table, b: Table, seed: int) -> list[Gated]:
@@ -181,14 +176,16 @@ def _gated(policy: GatePolicy, comparison: Comparison, a: Table, b: Table, seed:
         )
         both = ~np.isnan(x) & ~np.isnan(y)
         x, y = x[both], y[both]
-        binary = _is_rate(metric.name) and bool(np.isin(np.concatenate([x, y]), (0.0, 1.0)).all())
+        binary = b.info(metric.name).kind == "binary" and bool(
+            np.isin(np.concatenate([x, y]), (0.0, 1.0)).all()
+        )
         clusters = [pair.cluster for pair, there in zip(pairs, both, strict=True) if there]
         evidence = gather(
             x,
             y,
-            margin=margin_of(metric),
+            margin=margin_of(metric, b.info(metric.name)),
             binary=binary,
-            direction=_direction(metric.name),
+            direction=b.info(metric.name).direction,
             clusters=clusters,
             alpha=policy.alpha,
             seed=seed,
@@ -197,36 +194,33 @@ def _gated(policy: GatePolicy, comparison: Comparison, a: Table, b: Table, seed:
             (metric, evidence, float(x.mean()) if len(x) else None, float(y.mean()) if len(y) else None)
         )
     corrected = holm([None if evidence is None else evidence.p for _, evidence, *_ in gathered])
-    return [_judged(policy, *each, p) for each, p in zip(gathered, corrected, strict=True)]
+    return [
+        _judged(policy, b.info(each[0].name), *each, p) for each, p in zip(gathered, corrected, strict=True)
+    ]
 
 
 def _judged(
     policy: GatePolicy,
+    info: Metric,
     metric: GateMetric,
     evidence: Evidence | None,
     mean_a: float | None,
     mean_b: float | None,
     p: float | None,
 ) -> Gated:
-    margin, known = margin_of(metric), METRICS.get(metric.name)
+    margin = margin_of(metric, info)
     if evidence is None or p is None:
         word, why = "WEAK", "no question has it in both runs"
     else:
         word, why = verdict(evidence, p, margin=margin, mode=policy.mode, alpha=policy.alpha)
-    title = known.title if known else "Pass rate" if metric.name == PASS_RATE else metric.name
-    return Gated(metric.name, title, margin, _direction(metric.name), mean_a, mean_b, evidence, p, word, why)
+    return Gated(metric.name, info.title, margin, info.direction, mean_a, mean_b, evidence, p, word, why)
 
 
-def _is_rate(name: str) -> bool:
-    known = METRICS.get(name)
-    return name == PASS_RATE or (known is not None and known.kind == "binary")
-
-
-def margin_of(metric: GateMetric) -> float:
+def margin_of(metric: GateMetric, info: Metric) -> float:
     """The margin of a gating metric: its own, or the default of its kind."""
     if metric.margin is not None:
         return metric.margin
-    return RATE_MARGIN if _is_rate(metric.name) else SCORE_MARGIN
+    return RATE_MARGIN if info.kind == "binary" else SCORE_MARGIN
 
 
 def _bounds(metric: GateMetric, table: Table, policy: GatePolicy) -> list[Bound]:
@@ -248,8 +242,7 @@ def _bound(metric: GateMetric, kind: str, limit: float, sign: int, table: Table,
     if not len(values):
         return Bound(metric.name, kind, limit, None, None, "WEAK", False, "no question has it")
     clusters = [case.cluster for case, kept in zip(table.cases, there, strict=True) if kept]
-    info, level = METRICS.get(metric.name), 1 - 2 * policy.alpha
-    number = "binary" if metric.name == PASS_RATE else info.kind if info else "unbounded"
+    level, number = 1 - 2 * policy.alpha, table.info(metric.name).kind
     interval = interval_for(list(values), number, clusters, level) or clustered_mean(
         list(values), None, level, None
     )

@@ -49,9 +49,8 @@ def metric_sentence(metric: Gated, decision: Decision) -> str:
         low, high = sorted(
             (evidence.interval.low * metric.direction, evidence.interval.high * metric.direction)
         )
-        interval = (
-            f", {evidence.interval.level:.0%} interval {unit(low, sign=True)} to {unit(high, sign=True)}"
-        )
+        start = unit(low, sign=True).split(" ")[0]
+        interval = f", {evidence.interval.level * 100:.0f} % interval {start} to {unit(high, sign=True)}"
     name = "mid-p" if evidence.binary else "p"
     able = (
         "this suite is too small to detect any drop"
