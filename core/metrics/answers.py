@@ -85,7 +85,7 @@ def _hold(
         each
         for each in unused
         if not any(same(slot, each) for slot in allowed)
-        and any(slot.unit and each.unit and comparable(slot, each) for slot in required)
+        and any(slot.unit and slot.unit == each.unit for slot in required)
     ]
     if extra and not missing:
         doubts.append("further_value")
