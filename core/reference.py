@@ -12,19 +12,9 @@ import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from core.contracts import (
-    ANSWERERS,
-    CHUNKERS,
-    EVALUATORS,
-    JUDGES,
-    METRICS,
-    RERANKERS,
-    RETRIEVERS,
-    SYSTEMS,
-    Metric,
-)
+from core.components import REGISTRIES
+from core.contracts import METRICS, Metric
 
-REGISTRIES = (SYSTEMS, CHUNKERS, RETRIEVERS, RERANKERS, ANSWERERS, EVALUATORS, JUDGES)
 _METRIC_PACKAGES = ("core.metrics", "core.evaluation")
 _COMPONENT_PACKAGES = ("core.retrieval", "core.systems", "core.judge", "core.evaluation", "core.audit")
 

@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from core.contracts import METRICS, metric
 from core.evaluation.summary_tables import classifier_tables, document_tables
@@ -69,24 +72,24 @@ def aggregate(
     groups = list(_groups(cases, group_by))
     rows: list[tuple[str, str, int, Aggregate]] = []
     for place, name in enumerate(names):
-        values = [_value(name, tried) for tried in attempts]
+        column = _column(name, attempts)
         for key, group, members in groups:
-            rows.append((key, group, place, _row(name, values, clusters, members, level, key, group)))
+            rows.append((key, group, place, _row(column, clusters, members, level, key, group)))
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
 
 
 _Attempt = tuple[Mapping[str, float | None], Result]
 
 
-def _groups(cases: Sequence[Case], group_by: Sequence[str]) -> Iterator[tuple[str, str, list[int]]]:
+def _groups(cases: Sequence[Case], group_by: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
     """(field, value, places of the cases that have it), first all cases under no field."""
-    yield "", "", list(range(len(cases)))
+    yield "", "", np.arange(len(cases))
     for key in group_by:
         members: dict[str, list[int]] = {}
         for place, case in enumerate(cases):
             members.setdefault(group_of(case, key), []).append(place)
         if not set(members) <= {NOT_GIVEN}:
-            yield from ((key, group, members[group]) for group in sorted(members))
+            yield from ((key, group, np.array(members[group])) for group in sorted(members))
 
 
 def group_of(case: Case, key: str) -> str:
@@ -106,20 +109,33 @@ def _scores(case: Case, result: Result) -> dict[str, float | None]:
     return scores
 
 
-_NOT_APPLICABLE, _ERROR = "not applicable", "error"
+_SCORED, _NOT_APPLICABLE, _ERROR = 0, 1, 2
 
 
-def _value(name: str, tried: Sequence[_Attempt]) -> float | str:
-    """The mean over the repeats of one case, or why there is none."""
-    if len(tried) == 1:
-        single = tried[0][0].get(name)
-        if single is not None:
-            return float(single)
-    else:
-        values = [value for scores, _ in tried if (value := scores.get(name)) is not None]
-        if values:
-            return sum(values) / len(values)
-    return _ERROR if not tried or any(_is_error(name, result) for _, result in tried) else _NOT_APPLICABLE
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One metric over all cases: `values` (0 where there is none) and `states` say scored, not applicable or error."""
+
+    name: str
+    values: Any
+    states: Any
+
+
+def _column(name: str, attempts: Sequence[Sequence[_Attempt]]) -> _Column:
+    """The mean over the repeats of each case, or why there is none."""
+    found = [tried[0][0].get(name) if len(tried) == 1 else _mean(name, tried) for tried in attempts]
+    states = np.zeros(len(found), dtype=np.int8)
+    for place, value in enumerate(found):
+        if value is None:
+            tried = attempts[place]
+            failed = not tried or any(_is_error(name, result) for _, result in tried)
+            states[place] = _ERROR if failed else _NOT_APPLICABLE
+    return _Column(name, np.array([0.0 if value is None else value for value in found], dtype=float), states)
+
+
+def _mean(name: str, tried: Sequence[_Attempt]) -> float | None:
+    values = [value for scores, _ in tried if (value := scores.get(name)) is not None]
+    return sum(values) / len(values) if values else None
 
 
 def _is_error(name: str, result: Result) -> bool:
@@ -130,29 +146,22 @@ def _is_error(name: str, result: Result) -> bool:
 
 
 def _row(
-    name: str,
-    values: Sequence[float | str],
-    clusters: Sequence[str | None],
-    members: Sequence[int],
-    level: float,
-    key: str,
-    group: str,
+    column: _Column, clusters: Sequence[str | None], members: Any, level: float, key: str, group: str
 ) -> Aggregate:
-    known = METRICS.get(name)
-    places = [place for place in members if not isinstance(values[place], str)]
-    numbers = [float(values[place]) for place in places]
+    known = METRICS.get(column.name)
+    states = column.states[members]
+    places = members[states == _SCORED]
+    numbers = column.values[places]
     of_cluster = [clusters[place] for place in places]
     clustered = of_cluster if any(cluster is not None for cluster in of_cluster) else None
-    interval = (
-        interval_for(numbers, known.kind if known else "unbounded", clustered, level) if numbers else None
-    )
-    n_error = sum(values[place] == _ERROR for place in members)
+    kind = known.kind if known else "unbounded"
+    interval = interval_for(numbers, kind, clustered, level) if len(numbers) else None
     return Aggregate(
-        metric=name,
-        mean=sum(numbers) / len(numbers) if numbers else None,
+        metric=column.name,
+        mean=math.fsum(numbers) / len(numbers) if len(numbers) else None,
         n_scored=len(numbers),
-        n_not_applicable=len(members) - len(numbers) - n_error,
-        n_error=n_error,
+        n_not_applicable=int((states == _NOT_APPLICABLE).sum()),
+        n_error=int((states == _ERROR).sum()),
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         level=level,
