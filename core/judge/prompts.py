@@ -22,7 +22,7 @@ _SUSPECT = re.compile(
     r"\b(ignore|disregard|forget|override|ignorier\w*|missachte\w*|vergiss)\b.{0,60}\b(instruction|rubric|rule|prompt|above|"
     r"previous|anweisung|regel|vorgabe|bewertung|bisherig)|"
     r"\b(rate|score|grade|label|mark|judge|bewerte\w*)\b.{0,40}\b(1\.0|10/10|100 ?%|full marks|supported|perfect|pass\b|bestanden)|"
-    r"<\s*/?\s*(system|assistant|tool|instructions?)\s*>|^\s*(system|assistant)\s*:|\[/?INST\]|<\|im_(start|end)\|>",
+    r"<\s*/?\s*(system|assistant|tool|instructions?|context|source|answer)\s*>|^\s*(system|assistant)\s*:|\[/?INST\]|<\|im_(start|end)\|>",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 

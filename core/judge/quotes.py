@@ -11,6 +11,7 @@ import re
 from core.text import fold
 
 FUZZY = 0.9
+_PLACES = 200  # places of the source that are compared at most
 _HYPHEN_AT_LINE_END = re.compile(r"(\w)[-\u00ad]\s*\n\s*(\w)")
 _ELLIPSIS = re.compile(r"\s*(?:\[…\]|\[\.\.\.\]|…|\.\.\.)\s*")
 _MARKS = str.maketrans(
@@ -44,22 +45,24 @@ def _plain(text: str) -> str:
 
 
 def _alike(piece: str, text: str, start: int) -> int:
-    """Place of a passage at least 0.9 alike, or -1. Anchored at words of the piece, so it stays quick."""
+    """Place of a passage at least 0.9 alike, or -1. Anchored at the longest words of the piece, so it stays quick."""
     if len(piece) < 12:
         return -1
     numbers = _NUMBER.findall(piece)
-    tokens = sorted(set(piece.split()), key=len, reverse=True)[:4]
+    matcher = difflib.SequenceMatcher(None, b=piece, autojunk=False)
     tried: set[int] = set()
-    for token in tokens:
+    for token in sorted(set(piece.split()), key=lambda word: (-len(word), word))[:4]:
         offset = piece.find(token)
         at = text.find(token, start)
-        while at >= 0 and len(tried) < 200:
+        while at >= 0 and len(tried) < _PLACES:
             begin = max(at - offset, start)
             if begin not in tried:
                 tried.add(begin)
                 window = text[begin : begin + len(piece)]
-                same = difflib.SequenceMatcher(None, piece, window, autojunk=False).ratio() >= FUZZY
-                if same and _NUMBER.findall(window) == numbers:
+                matcher.set_seq1(window)
+                # the cheap upper bound settles nearly every place; the exact one is quadratic
+                alike = matcher.quick_ratio() >= FUZZY and matcher.ratio() >= FUZZY
+                if alike and _NUMBER.findall(window) == numbers:
                     return begin
             at = text.find(token, at + 1)
     return -1
