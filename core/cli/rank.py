@@ -40,6 +40,7 @@ WARN_TIES = 0.01
     is_flag=True,
     help="Compare scores as 32-bit floats, as trec_eval 9 and pytrec_eval do.",
 )
+@click.option("-J", "--judged-only", is_flag=True, help="Drop documents nobody judged and close the ranks.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with full precision.")
 def rank(
     qrels_path: str,
@@ -50,6 +51,7 @@ def rank(
     rel_level: int,
     max_docs: int | None,
     single_precision: bool,
+    judged_only: bool,
     as_json: bool,
 ) -> None:
     """Score a TREC run against qrels exactly as trec_eval does.
@@ -67,6 +69,7 @@ def rank(
         rel_level=rel_level,
         max_docs=max_docs,
         precision="single" if single_precision else "double",
+        judged_only=judged_only,
     )
     if not found.n_topics:
         raise ConfigError(
@@ -148,7 +151,7 @@ def remarks(found: Evaluated, complete: bool) -> list[str]:
         )
     if found.judged_at_10 is not None and found.judged_at_10 < WARN_JUDGED:
         said.append(
-            f"only {found.judged_at_10:.0%} of the first 10 documents are judged: the figures are lower bounds"
+            f"only {found.judged_at_10:.0%} of the first 10 documents are judged: the figures are lower bounds (-J leaves the others out)"
         )
     if found.tie_spread is not None and found.tie_spread > WARN_TIES:
         said.append(f"equal scores decide part of the order: ndcg@10 could lie {found.tie_spread:.4f} apart")

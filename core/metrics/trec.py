@@ -38,19 +38,21 @@ class Topic:
 
     @staticmethod
     def of(
-        ranked: Sequence[str], judged: Mapping[str, int], rel_level: int = 1, max_docs: int | None = None
+        ranked: Sequence[str],
+        judged: Mapping[str, int],
+        rel_level: int = 1,
+        max_docs: int | None = None,
+        judged_only: bool = False,
     ) -> Topic:
-        """From document ids in ranking order and grades by id."""
+        """From document ids in ranking order and grades by id. `judged_only` drops what nobody judged and closes
+        the ranks (the condensed list of Sakai 2007; trec_eval's -J)."""
         counts: dict[int, int] = {}
         for grade in judged.values():
             if grade >= 0:
                 counts[grade] = counts.get(grade, 0) + 1
-        grades = tuple(max(judged.get(item, NOT_IN_POOL), UNJUDGED) for item in ranked[:max_docs])
-        in_pool = tuple(
-            UNJUDGED if grade < 0 and item in judged else grade
-            for item, grade in zip(ranked[:max_docs], grades, strict=True)
-        )
-        return Topic(in_pool, counts, rel_level)
+        found = (judged.get(item) for item in ranked[:max_docs])
+        grades = [NOT_IN_POOL if grade is None else UNJUDGED if grade < 0 else grade for grade in found]
+        return Topic(tuple(g for g in grades if g >= 0 or not judged_only), counts, rel_level)
 
     @cached_property
     def num_ret(self) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.errors import ConfigError, UnknownNameError
+from core.metrics.judgements import judged_at_k
 from core.metrics.ties import ordered, tie_spread
 from core.metrics.trec import (
     ALL_TREC,
@@ -155,9 +156,11 @@ def evaluate(
     rel_level: int = 1,
     max_docs: int | None = None,
     precision: str = "double",
+    judged_only: bool = False,
 ) -> Evaluated:
     """Evaluate a run. Topics of the run that nobody judged are left out. Judged topics that the run does not
-    answer are left out too unless `complete` (trec_eval's -c), when they count as empty rankings."""
+    answer are left out too unless `complete` (trec_eval's -c), when they count as empty rankings.
+    `judged_only` evaluates condensed lists (-J); judged@10 is of the full lists all the same."""
     missing = tuple(sorted(set(qrels) - set(scores)))
     answered = sorted(set(qrels) & set(scores))
     order = sorted([*answered, *missing]) if complete else answered
@@ -168,12 +171,12 @@ def evaluate(
     for name in order:
         of_topic = scores.get(name, {})
         ranked = ordered(of_topic.items(), "trec", precision)
-        topic = Topic.of(ranked, qrels[name], rel_level, max_docs)
+        topic = Topic.of(ranked, qrels[name], rel_level, max_docs, judged_only)
         per_topic[name] = _values(topic, wanted)
         if not topic.num_rel:
             empty.append(name)
         if ranked:
-            judged_shares.append(sum(g >= 0 for g in topic.ranked[:10]) / min(10, topic.num_ret))
+            judged_shares.append(judged_at_k(ranked[:max_docs], qrels[name], 10) or 0.0)
             spread = tie_spread(ranked, [of_topic[item] for item in ranked], qrels[name], 10)
             spreads += [] if spread is None else [spread]
     return Evaluated(

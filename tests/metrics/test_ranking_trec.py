@@ -125,6 +125,15 @@ def test_ties_and_unjudged_documents_are_said(tmp_path: Path) -> None:
     assert "ndcg@10 could lie 0.5693 apart" in result.stderr
 
 
+def test_condensed_lists_drop_what_nobody_judged(tmp_path: Path) -> None:
+    qrels = _write(tmp_path, "q", "1 0 a 1\n1 0 n 0\n1 0 m -1\n")
+    run = _write(tmp_path, "r", "".join(f"1 Q0 {d} 1 {9 - i} t\n" for i, d in enumerate("xymna")))
+    full = json.loads(CliRunner().invoke(rank, ["-m", "recip_rank", "--json", qrels, run]).stdout)
+    condensed = json.loads(CliRunner().invoke(rank, ["-m", "recip_rank", "-J", "--json", qrels, run]).stdout)
+    assert (full["metrics"]["recip_rank"], condensed["metrics"]["recip_rank"]) == (0.2, 0.5)
+    assert full["judged_at_10"] == condensed["judged_at_10"] == 0.4
+
+
 def test_gz_is_recognised_by_content(tmp_path: Path) -> None:
     path = tmp_path / "qrels"
     path.write_bytes(gzip.compress(b"1 0 a 1\n"))
