@@ -64,6 +64,21 @@ def test_equals_the_reference_figures_to_1e_9() -> None:
 
 
 @pytest.mark.real_data
+def test_means_equal_the_reference_means_to_1e_9() -> None:
+    names = {"AP": "map", "RR": "recip_rank", "nDCG": "ndcg", "Bpref": "bpref", "Rprec": "Rprec"}
+    with real_data("ranking_reference", "aggregate.csv").open() as file:
+        rows = [row for row in csv.DictReader(file) if not row["measure"].startswith("Judged")]
+    folder = real_data("ranking_reference").parent
+    for row in rows:
+        measure = names.get(row["measure"], row["measure"])
+        found = evaluate(
+            read_qrels(folder / row["qrels"]), read_run(folder / row["run"]).scores, parse_measures([measure])
+        )
+        assert found.average[measure] == pytest.approx(float(row["value"]), abs=1e-9), row
+    assert rows
+
+
+@pytest.mark.real_data
 def test_headline_metrics_of_the_issue() -> None:
     names = "ndcg@10,map,recip_rank,recall@10,P@5,success@5,Rprec,bpref"
     arguments = [
