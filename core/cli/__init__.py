@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "prepare-cpv": ("core.cli.classify", "prepare_cpv", "Make a code list and test queries from notices."),
     "ingest-notices": ("core.cli.classify", "ingest_notices", "Fetch tender notices into a local database."),
     "classifier-check": ("core.cli.classify", "classifier_check", "Tell the owner of a classifier API what is wrong with it."),
-    "import": ("core.cli.transfer", "import_", "Bring in another tool's results as runs."),
+    "import": ("core.cli.bring_in", "import_", "Bring in another tool's results as runs."),
     "export": ("core.cli.transfer", "export", "Write a run as CSV, JSONL, parquet, Excel, JUnit, HTML or a suite."),
     "store": ("core.cli.store", "store", "Check, compact, move and tidy the run store."),
     "init": ("core.cli.audit", "init", "Write a commented starter configuration."),

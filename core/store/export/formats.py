@@ -104,7 +104,7 @@ def _jsonl(path: Path, export: _Export) -> None:
 def _xlsx(path: Path, export: _Export) -> None:
     run, listed = export.run, export.listed
     chunks = published.chunk_columns(run, listed)
-    figures = [name for name in ("metric", "mean", "low", "high", "n_scored", "n_not_applicable", "n_error")]
+    figures = ["metric", "mean", "low", "high", "n_scored", "n_not_applicable", "n_error"]
     groups = ["group_by", "group", *figures]
     write_xlsx(
         path,
@@ -176,11 +176,14 @@ def _html(path: Path, export: _Export) -> None:
 
 def _suite(path: Path, export: _Export) -> None:
     """The cases that did not pass (FAIL, ERROR, WEAK, unanswered) as a questions file that runs again."""
+    if export.run.kind == "audit":
+        raise ConfigError("the cases of an audit belong to its configuration: run it again with --failed")
     wanted = dict.fromkeys(
         item.case.id for item in export.listed if item.result is None or item.result.verdict.value != "PASS"
     )
     cases = {item.case.id: item.case for item in export.listed}
-    write_json(path, [question(cases[name]) for name in wanted])
+    entry = classification_query if published.is_classification(export.run, export.listed) else question
+    write_json(path, [entry(cases[name]) for name in wanted])
 
 
 def question(case: Case) -> dict[str, Any]:
@@ -193,15 +196,26 @@ def question(case: Case) -> dict[str, Any]:
         "expected_keywords": list(case.expected_keywords),
         "answerable": case.answerable,
         "language": case.language,
+        "doc_paths": list(case.doc_paths),
         "evidence": [each.model_dump(mode="json", exclude_none=True) for each in case.evidence],
         "cluster": case.cluster,
+        "gold_codes": list(case.gold_codes),
+        "qrels": case.qrels,
+        "metadata": case.metadata,
     }
-    if case.gold_codes:
-        found["expected_cpv_codes"] = list(case.gold_codes)
-    if case.qrels:
-        found["qrels"] = dict(case.qrels)
-    known = {key: value for key, value in case.metadata.items() if key not in found}
-    return {key: value for key, value in {**found, **known}.items() if value not in (None, "", [], {})}
+    return {key: value for key, value in found.items() if value not in (None, "", [], {})}
+
+
+def classification_query(case: Case) -> dict[str, Any]:
+    """A case as an entry of a queries file of a classifier."""
+    found = {
+        "id": case.id,
+        "query": case.query,
+        "gold_cpv_code": case.gold_codes[0] if case.gold_codes else None,
+        "gold_cpv_codes": list(case.gold_codes) if len(case.gold_codes) > 1 else None,
+        "notes": case.metadata.get("notes"),
+    }
+    return {key: value for key, value in found.items() if value not in (None, "", [], {})}
 
 
 FORMATS: dict[str, tuple[Callable[[Path, _Export], None], str]] = {

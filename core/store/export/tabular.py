@@ -11,6 +11,7 @@ import csv
 import json
 import math
 import re
+import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from core.store.packing import sql_text
 _RUNS = re.compile(r"'*[=+\-@\t\r]")
 _RESTORED = re.compile(r"'+[=+\-@\t\r]")
 _QUOTED = re.compile(r'[,"\r\n]')
+_STAMP = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*")
 _CELL_LIMIT = 32_767  # characters an Excel cell holds
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 csv.field_size_limit(2**31 - 1)
@@ -142,8 +144,11 @@ def xml_text(text: str) -> str:
     return _NOT_IN_XML.sub("\ufffd", sql_text(text))
 
 
-def write_xlsx(path: Path, sheets: Mapping[str, tuple[Sequence[str], Iterable[Row]]]) -> None:
-    """One sheet a table, header frozen. Every text is a text cell; formulas are neutralised as in CSV."""
+def write_xlsx(
+    path: Path, sheets: Mapping[str, tuple[Sequence[str], Iterable[Row]]], *, canonical: bool = False
+) -> None:
+    """One sheet a table, header frozen. Every text is a text cell; formulas are neutralised as in CSV.
+    `canonical` leaves the time of writing out, so that equal tables give equal bytes."""
     from openpyxl import Workbook
 
     book = Workbook(write_only=True)
@@ -154,6 +159,19 @@ def write_xlsx(path: Path, sheets: Mapping[str, tuple[Sequence[str], Iterable[Ro
         for row in rows:
             sheet.append([_excel(value) for value in row])
     book.save(path)
+    if canonical:
+        _without_times(path)
+
+
+def _without_times(path: Path) -> None:
+    with zipfile.ZipFile(path) as book:
+        parts = [(name, book.read(name)) for name in book.namelist()]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, data in parts:
+            timeless = (
+                _STAMP.sub(rb"\g<1>2000-01-01T00:00:00Z", data) if name == "docProps/core.xml" else data
+            )
+            book.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), timeless, zipfile.ZIP_DEFLATED)
 
 
 def _excel(value: Any) -> Any:
