@@ -42,6 +42,9 @@ try:
         st.caption(
             ":material/visibility: Review: this dashboard only shows runs; nothing can be started or changed."
         )
+    widgets.failed_callback()
+    st.session_state["entered"] = st.session_state.get("page_before") != page.url_path
+    st.session_state["page_before"] = page.url_path
     page.run()
 except Exception as error:
     logging.getLogger("plumbline.dashboard").exception("page %s", page.url_path or "home")

@@ -50,7 +50,7 @@ if not newest:
                     "Compute the demo",
                     type="primary",
                     icon=":material/play_arrow:",
-                    on_click=start_demo,
+                    on_click=widgets.guarded(start_demo),
                     key="start_demo",
                 )
                 widgets.link_to("new", "Start a run of your own")

@@ -33,7 +33,7 @@ if not found:
 
 pages = -(-found // cases.PAGE_SIZE)
 number = st.pagination(pages, key="page", bind="query-params") if pages > 1 else 1
-case_list.table(cases.page(version, wanted, sort, number), link, wanted)
+case_list.rows(cases.page(version, wanted, sort, number), link, wanted)
 st.caption(
     f"{wording.count((number - 1) * cases.PAGE_SIZE + 1)}–{wording.count(min(number * cases.PAGE_SIZE, found))} of {wording.plural(found, 'case')}."
 )

@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import widgets, wording
-from dashboard.charts import palette
 from dashboard.queries import cases, descriptions
 from dashboard.queries.runs import Version
 from dashboard.reasons import FAILURES, LABELS, reason
@@ -25,57 +24,32 @@ def sentence(found: int, total: int, wanted: cases.Filters) -> str:
     return f"{wording.count(found)} of {wording.plural(total, 'case')} match the filters."
 
 
-def table(frame: pd.DataFrame, run: Mapping[str, Any], wanted: cases.Filters) -> None:
-    """One row a case. Opening acts on the id, never on the place in the table."""
-    ids = frame["case_id"].tolist()
-    verdicts = [palette.verdict_label(verdict) for verdict in frame["verdict"]]
-    shown: dict[str, Any] = {
-        "open": ["Open"] * len(frame),
-        "verdict": [[label] for label in verdicts],
-        "question": [
-            wording.shortened(query, 160) or case_id
-            for query, case_id in zip(frame["query"], ids, strict=True)
-        ],
-    }
-    if (frame["repeats"] > 1).any():
-        shown["repeats"] = [widgets.repeat_strip(each) for each in frame["verdicts"]]
-        shown["flaky"] = ["flaky" if each else "" for each in frame["flaky"]]
+def rows(frame: pd.DataFrame, run: Mapping[str, Any], wanted: cases.Filters) -> None:
+    """One entry a case: its verdict, the question as the way into it, and below why, and what it took."""
+    kind = descriptions.metrics().get(wanted.metric, {}).get("kind", "unbounded")
+    for row in frame.to_dict("records"):
+        with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+            widgets.verdict_badge(
+                row["verdict"], f" {widgets.repeat_strip(row['verdicts'])}" if row["repeats"] > 1 else ""
+            )
+            with st.container(gap=None):
+                widgets.link_to(
+                    "case", wording.shortened(row["query"], 160) or row["case_id"], run, case=row["case_id"]
+                )
+                st.caption(widgets.escaped(" · ".join(_remarks(row, wanted, kind))))
+
+
+def _remarks(row: Mapping[Any, Any], wanted: cases.Filters, kind: str) -> list[str]:
+    parts = ["flaky" if row["flaky"] else "", _why(row)]
     if wanted.metric:
-        info = descriptions.metrics().get(wanted.metric, {})
-        shown["score"] = [
-            wording.value(each, info.get("kind", "bounded")) if each is not None else wording.MISSING
-            for each in frame["score"]
-        ]
-    shown["why"] = [_why(row) for row in frame.to_dict("records")]
-    if frame["question_type"].astype(bool).any():
-        shown["type"] = frame["question_type"].tolist()
-    if frame["latency_ms"].notna().any():
-        shown["time"] = [wording.duration(each) for each in frame["latency_ms"]]
-    if any(frame["cost_usd"]):
-        shown["cost"] = [
-            wording.money(each) if each is not None else "price unknown" for each in frame["cost_usd"]
-        ]
-    labels = [palette.verdict_label(verdict) for verdict in palette.ORDER]
-    st.dataframe(
-        pd.DataFrame(shown),
-        hide_index=True,
-        height="content",
-        key=f"cases_{abs(hash(tuple(ids)))}",  # another list of cases is another table: no selection slips to another case
-        alt="Cases with their verdict, question and reason",
-        column_config={
-            "open": st.column_config.ButtonColumn("", key="open_case", on_click=_open, args=(ids, widgets.run_label(run)), width=70),
-            "verdict": st.column_config.MultiselectColumn("Verdict", options=labels, width=95,
-                                                          color=["#C8421E", "#7A3E9D", "#B87400", "#00805E"]),
-            "question": st.column_config.TextColumn("Question", width="large"),
-            "repeats": st.column_config.TextColumn("Repeats", help="One mark a repeat, in order"),
-            "flaky": st.column_config.TextColumn("Flaky"),
-            "score": st.column_config.TextColumn(wording.title(wanted.metric) if wanted.metric else "Score"),
-            "why": st.column_config.TextColumn("Why", width="medium"),
-            "type": st.column_config.TextColumn("Type"),
-            "time": st.column_config.TextColumn("Time"),
-            "cost": st.column_config.TextColumn("Cost"),
-        },
-    )  # fmt: skip
+        parts.append(f"{wording.title(wanted.metric)} {wording.value(row['score'], kind)}")
+    if row["question_type"]:
+        parts.append(wording.title(wording.shortened(row["question_type"], 40)))
+    if row["latency_ms"] is not None:
+        parts.append(wording.duration(row["latency_ms"]))
+    if row["cost_usd"]:
+        parts.append(wording.money(row["cost_usd"]))
+    return [part for part in parts if part]
 
 
 @st.fragment
@@ -117,9 +91,3 @@ def _why(row: Mapping[Any, Any]) -> str:
     ]
     text = "; ".join(part for part in parts if part)
     return text[:1].upper() + text[1:]
-
-
-def _open(ids: list[str], run: str) -> None:
-    clicked = st.session_state.get("open_case")
-    if clicked is not None and clicked["row"] < len(ids):
-        st.switch_page(widgets.PAGES["case"], query_params={"run": run, "case": ids[clicked["row"]]})

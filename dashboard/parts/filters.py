@@ -22,6 +22,7 @@ EMPTY: dict[str, Any] = {
 
 def ask(version: Version, repeats: int) -> tuple[cases.Filters, str]:
     """Draw the filters; what is wanted, and the sort order."""
+    _take_only_the_link()
     above = st.container()  # the counts stand above the filters they depend on
     with st.grid(6, min_column_width=150, vertical_alignment="bottom"):
         st.text_input(
@@ -47,6 +48,15 @@ def ask(version: Version, repeats: int) -> tuple[cases.Filters, str]:
 
 def clear_button() -> None:
     st.button("Clear all filters", on_click=_clear, icon=":material/filter_alt_off:")
+
+
+def _take_only_the_link() -> None:
+    """A link that names filters means just these: what was chosen on an earlier visit is put aside. Coming back
+    by the menu, without filters in the address, finds them as they were."""
+    if st.session_state.get("entered") and any(key in st.query_params for key in EMPTY):
+        for key, value in EMPTY.items():
+            if key not in st.query_params and key in st.session_state:
+                st.session_state[key] = value
 
 
 def _read() -> cases.Filters:

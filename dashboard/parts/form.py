@@ -130,7 +130,7 @@ def start_button(given: dict[str, Any]) -> None:
         "Start the run",
         type="primary",
         icon=":material/play_arrow:",
-        on_click=_start,
+        on_click=widgets.guarded(_start),
         args=(given,),
         key="start_run",
     )

@@ -56,7 +56,7 @@ def uploader(kind: str, title: str, formats: str) -> None:
                 key=f"remove_{kind}_{path.name}",
                 icon=":material/delete:",
                 type="tertiary",
-                on_click=_remove,
+                on_click=widgets.guarded(_remove),
                 args=(kind, path),
             )
     if len(there) > 50:

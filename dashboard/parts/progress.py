@@ -45,7 +45,7 @@ def _card(job: dict[str, Any]) -> None:
                     "Stop",
                     key=f"stop_{job['id']}",
                     icon=":material/stop_circle:",
-                    on_click=jobs.cancel,
+                    on_click=widgets.guarded(jobs.cancel),
                     args=(job["id"],),
                     help="Stops after the question it is at. What was answered stays stored.",
                 )
@@ -93,7 +93,7 @@ def _ended(job: dict[str, Any], name: str) -> None:
                 "Resume",
                 key=f"resume_{job['id']}",
                 icon=":material/play_circle:",
-                on_click=_resume,
+                on_click=widgets.guarded(_resume),
                 args=(job,),
             )
         _open_run(job)

@@ -11,7 +11,7 @@ import pandas as pd
 from dashboard.queries import source
 from dashboard.queries.runs import Version, key_of, like
 
-PAGE_SIZE = 50
+PAGE_SIZE = 25
 SEVERITY = ("PASS", "WEAK", "FAIL", "ERROR")
 _SEVERITY = "CASE r.verdict WHEN 'ERROR' THEN 3 WHEN 'FAIL' THEN 2 WHEN 'WEAK' THEN 1 ELSE 0 END"
 _WORST = f"max({_SEVERITY})"

@@ -39,7 +39,9 @@ def opened() -> Iterator[Store | None]:
         return
     store = Store(path, readonly=True)
     try:
-        yield store
+        # another process may be making the store at this moment: it has no tables before its one transaction ends
+        version = store.one("PRAGMA user_version")
+        yield store if version and version[0] else None
     finally:
         store.close()
 

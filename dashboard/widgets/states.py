@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
 from dashboard import wording
@@ -22,6 +27,32 @@ def no_runs() -> None:
     )
     if not source.review_mode():
         st.page_link("app_pages/home.py", label="Go to the home page")
+
+
+def guarded(callback: Callable[..., None]) -> Callable[..., None]:
+    """A callback whose failure is said on the page that is drawn next. Callbacks run before the page, where its
+    own guard does not reach."""
+
+    @functools.wraps(callback)
+    def safe(*args: Any) -> None:
+        try:
+            callback(*args)
+        except Exception as error:
+            logging.getLogger("plumbline.dashboard").exception("button %s", callback.__name__)
+            st.session_state["callback_error"] = f"{type(error).__name__}: {error}"
+
+    return safe
+
+
+def failed_callback() -> None:
+    """Say what a button could not do, once."""
+    text = st.session_state.pop("callback_error", None)
+    if text:
+        st.error(
+            "Nothing was lost. Try again; if it comes back, keep the text below for the report.",
+            title="That could not be done",
+        )
+        quote(text)
 
 
 def failed(error: Exception) -> None:

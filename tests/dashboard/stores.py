@@ -209,7 +209,7 @@ def empty(path: Path) -> None:
         pass
 
 
-def failures(path: Path) -> None:
+def failures(path: Path, number: int = 1) -> None:
     """Errors, failures, flaky repeats, a judge's words, an unanswerable question."""
     rng = random.Random(7)
     cases = [case(n) for n in range(20)]
@@ -241,7 +241,7 @@ def failures(path: Path) -> None:
             outputs.append(out)
             results.append(res)
     with Store(path) as store:
-        add_run(store, cases, outputs, results, repeats=3, name="with failures")
+        add_run(store, cases, outputs, results, repeats=3, name="with failures", number=number)
 
 
 def two_runs(path: Path) -> None:
