@@ -139,7 +139,9 @@ def main(argv: list[str]) -> int:
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     sys.stdout = sys.stderr  # what a library prints must not mix with the replies
     _limit_memory(int(argv[0]))
-    gc.set_threshold(200_000)  # pypdf makes many small objects: a tenth of the time went into looking for cycles
+    gc.set_threshold(
+        200_000
+    )  # pypdf makes many small objects: a tenth of the time went into looking for cycles
     replies.write("ready\n")
     replies.flush()
     for line in sys.stdin:
