@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.attribution.failures import OBSERVED, attribute_failure, is_failure
-from core.attribution.fixes import Fix, ablation_json, best_fix, next_ablation
+from core.attribution.fixes import Fix, UpperLimits, ablation_json, best_fix, next_ablation, upper_limits
 from core.attribution.grid import COMPONENTS, QUALITY, Grid
 from core.attribution.taxonomy import MECHANISMS, taxonomy
 from core.attribution.trace import PUBLISHED, Trace, shown
@@ -62,7 +62,7 @@ def failure_table(
     rows = list(_failed_rows(trace))
     if not rows:
         return pd.DataFrame(columns=columns)
-    steps = _ladder_rows(ladder)
+    steps, tried = _ladder_rows(ladder), upper_limits(effects)
     place = {name: i for i, name in enumerate(grid.names)}
     question = {q: i for i, q in enumerate(grid.questions)}
     parts = {name: grid.scores[name] for name in COMPONENTS if name in grid.scores}
@@ -79,7 +79,7 @@ def failure_table(
         component = MECHANISMS[mechanism][0]
         key = (c, component)
         if key not in ablations:
-            ablations[key] = _ablation(grid, c, component, effects)
+            ablations[key] = _ablation(grid, c, component, tried)
         scores = {name: layer[c, q] for name, layer in parts.items()}
         made.append(
             row
@@ -195,9 +195,9 @@ def _explained(mechanism: str, words: str, level: str) -> dict[str, Any]:
     }
 
 
-def _ablation(grid: Grid, c: int, component: str, effects: pd.DataFrame) -> tuple[str, str]:
+def _ablation(grid: Grid, c: int, component: str, tried: UpperLimits) -> tuple[str, str]:
     configuration = grid.configurations[c]
-    change = next_ablation(configuration, component, effects)
+    change = next_ablation(configuration, component, tried)
     if change is None:
         return taxonomy()[component].next_experiment, ""
     return f"{change['setting']} = {shown(change['value'])} ({change['why']})", ablation_json(

@@ -103,13 +103,37 @@ def comparison_rows(
             sides = mean[pairs.left[rest]], mean[pairs.right[rest]]
             aggregated[f"left_{part}"], aggregated[f"right_{part}"] = sides
             aggregated[f"delta_{part}"] = sides[1] - sides[0]
-    if aggregated.empty or by_question.empty:
-        joined = by_question if aggregated.empty else aggregated
-    else:
-        joined = pd.concat(
-            [by_question, aggregated.astype(object).where(aggregated.notna(), None).infer_objects()]
-        )
+    joined = _stacked(by_question, aggregated)
     return joined.reindex(columns=ROW_COLUMNS).reset_index(drop=True), len(controlled) - len(detailed)
+
+
+def _stacked(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Both below each other, texts as categories (a million rows of text would not fit)."""
+    import pandas as pd
+    from pandas.api.types import union_categoricals
+
+    if first.empty or second.empty:
+        return second if first.empty else first
+    columns: dict[str, Any] = {}
+    for name in ROW_COLUMNS:
+        parts = [frame.get(name) for frame in (first, second)]
+        if not any(part is not None and isinstance(part.dtype, pd.CategoricalDtype) for part in parts):
+            columns[name] = np.concatenate([
+                np.full(len(frame), np.nan) if part is None else part.to_numpy(dtype=float, na_value=np.nan)
+                for part, frame in zip(parts, (first, second), strict=True)
+            ])  # fmt: skip
+            continue
+        texts = [
+            pd.Categorical.from_codes(np.full(len(frame), -1), categories=pd.Index([], dtype=object))
+            if part is None
+            else pd.Categorical(part.astype(object))
+            if not isinstance(part.dtype, pd.CategoricalDtype)
+            else part.array
+            for part, frame in zip(parts, (first, second), strict=True)
+        ]
+        texts = [text.set_categories(text.categories.astype(object)) for text in texts]
+        columns[name] = union_categoricals(texts)
+    return pd.DataFrame(columns)
 
 
 def _labels(grid: Grid, pairs: Pairs) -> dict[str, Any]:

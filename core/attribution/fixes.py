@@ -18,6 +18,7 @@ from core.attribution.trace import PUBLISHED, SETTING, Configuration
 if TYPE_CHECKING:
     import pandas as pd
 
+UpperLimits = dict[str, tuple[float | None, int]]
 MIN_NET_FIXES = 3  # questions fixed minus questions broken, over all questions
 MIN_DELTA = 0.05  # of the quality scale, on the failing question
 
@@ -78,13 +79,10 @@ def best_fix(
     return None
 
 
-def next_ablation(
-    configuration: Configuration, component: str, effects: pd.DataFrame
-) -> dict[str, Any] | None:
+def next_ablation(configuration: Configuration, component: str, tried: UpperLimits) -> dict[str, Any] | None:
     """A change of one setting of this configuration that tells most: of the settings that act on the component,
     one never tried comes first, then the one with the largest upper limit of its effect seen in fewer than three
     blocks. `{setting: value, why: …}`; None where nothing acts on it."""
-    tried = _upper_limits(effects)
     options = []
     for place, setting in enumerate(taxonomy()[component].factors):
         value = proposal(setting, configuration.design)
@@ -143,8 +141,9 @@ def proposal(setting: str, design: Mapping[str, Any]) -> Any:
     return None
 
 
-def _upper_limits(effects: pd.DataFrame) -> dict[str, tuple[float | None, int]]:
-    found: dict[str, tuple[float | None, int]] = {}
+def upper_limits(effects: pd.DataFrame) -> UpperLimits:
+    """By factor, the largest gain its controlled pairs leave possible and in how many blocks it was seen."""
+    found: UpperLimits = {}
     for row in effects.to_dict("records"):
         if row["effect_high"] is None or np.isnan(row["effect_high"]):
             continue

@@ -1,0 +1,1 @@
+"""Sweeps whose truth is known: planted effects, interactions, clusters, confounding and component failures."""
