@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import Field, PrivateAttr, ValidationError
+from pydantic import Field, PrivateAttr, ValidationError, field_validator
 
 from core.contracts import JUDGES, Material
 from core.errors import ConfigError, Problem
@@ -45,6 +45,13 @@ class LocalJudge(Component):
 
     _fit: Fit | None = PrivateAttr(None)
     _rubrics: Rubrics = PrivateAttr(default_factory=Rubrics)
+
+    @field_validator("model")
+    @classmethod
+    def _known_scorer(cls, value: str) -> str:
+        if value != SCORER:
+            raise ValueError(f"the local judge asks no model; leave it out (its scorer is '{SCORER}')")
+        return value
 
     @property
     def provider(self) -> str:

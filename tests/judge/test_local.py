@@ -94,3 +94,8 @@ def test_a_fit_that_cannot_be_used_is_refused(content: str, tmp_path: Path) -> N
         local(fitted=str(file))
     with pytest.raises(ConfigError, match="judge fit"):
         local(fitted=str(tmp_path / "absent.json"))
+
+
+def test_a_model_is_refused_rather_than_ignored() -> None:
+    with pytest.raises(ConfigError, match="asks no model"):
+        local(model="claude-sonnet-4-6")
