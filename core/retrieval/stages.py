@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from core.contracts import RETRIEVERS, Chunker, Index
 from core.corpus import Chunk, Document
@@ -32,6 +32,8 @@ from core.retrieval.counts import (
 )
 from core.retrieval.shared import Shareable
 from core.text import WORD
+
+T = TypeVar("T")
 
 
 class Stages:
@@ -82,6 +84,10 @@ class Stages:
         return cast(
             Vectors, self._once(("vectors", self.corpus_key(items), model), lambda: self._embed(items, model))
         )
+
+    def shared(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, made once for a key that names everything it depends on (read inputs, say)."""
+        return cast(T, self._once(("shared", key), make))
 
     def corpus_key(self, items: Sequence[Any]) -> str:
         """Digest of a corpus: ids and search texts, in order."""

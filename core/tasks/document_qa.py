@@ -24,12 +24,15 @@ from core.task import Task
 def document_qa(settings: RunSettings, stages: Stages) -> Task:
     """Parse, read the questions, build the system. Raises InputError when no document could be read."""
     loaded = load_questions(Path(settings.questions or ""))
-    documents, reports = load_documents(
-        settings.docs,
-        root=settings.docs_root,
-        parse_timeout=settings.parse_timeout,
-        cache_dir=Path(settings.cache_dir) / "parsed",
-        passwords=settings.passwords,
+    documents, reports = stages.shared(
+        ("documents", settings.docs, settings.docs_root, settings.parse_timeout, settings.passwords),
+        lambda: load_documents(
+            settings.docs,
+            root=settings.docs_root,
+            parse_timeout=settings.parse_timeout,
+            cache_dir=Path(settings.cache_dir) / "parsed",
+            passwords=settings.passwords,
+        ),
     )
     if not any(document.text.strip() for document in documents):
         failed = "; ".join(f"{report.doc_path}: {', '.join(report.problems)}" for report in reports[:5])
@@ -127,7 +130,9 @@ def _evidence_notices(cases: Sequence[Case], documents: dict[str, Document]) -> 
         lost = [index for index in range(len(case.evidence)) if index not in found]
         if lost:
             named = ", ".join(sorted({case.evidence[index].doc_path for index in lost}))
-            notices.append(f"question {case.id}: {len(lost)} of {len(case.evidence)} evidence quotes not found in {named}")
+            notices.append(
+                f"question {case.id}: {len(lost)} of {len(case.evidence)} evidence quotes not found in {named}"
+            )
     return notices
 
 
