@@ -226,6 +226,73 @@ class Reading(Database):
                     matrix[at, column] = block[:, some.index(name)]
         return [(content.case_id(row[0], row[1]), row[2]) for row in found], names, matrix
 
+    def figures(self, run_id: str) -> dict[str, float | None]:
+        """What `measure` found when the run was sealed; measured now for one that is not."""
+        found = self.rows("SELECT name, value FROM run_figures WHERE run_key = ?", (self._key(run_id),))
+        return dict(found) if found else self.measure(run_id)
+
+    def measure(self, run_id: str) -> dict[str, float | None]:
+        """Figures over the outputs of a run: `latency_mean`, `latency_p50`, `latency_p95` (ms), `cost_usd` (None
+        where a price is unknown), `n_outputs`, `n_failed`, `n_flaky` (cases whose repeats disagree), and with
+        repeats `noise:<metric>`, the standard error of a metric's mean that comes from asking again."""
+        key = self._key(run_id)
+        answered = self.rows(
+            "SELECT latency_ms, cost_usd, failure IS NOT NULL FROM outputs WHERE run_key = ?", (key,)
+        )
+        found: dict[str, float | None] = {
+            "n_outputs": float(len(answered)),
+            "n_failed": float(sum(row[2] for row in answered)),
+        }
+        latencies = [row[0] for row in answered if row[0] is not None]
+        if latencies:
+            median, late = np.quantile(latencies, (0.5, 0.95))
+            found |= {
+                "latency_mean": float(np.mean(latencies)),
+                "latency_p50": float(median),
+                "latency_p95": float(late),
+            }
+        unknown = any(row[1] is None and not row[2] for row in answered)
+        costs = [row[1] for row in answered if row[1] is not None]
+        found["cost_usd"] = float(sum(costs)) if costs and not unknown else None
+        flaky = self.one(
+            "SELECT count(*) FROM (SELECT 1 FROM results WHERE run_key = ? GROUP BY case_key "
+            "HAVING count(DISTINCT verdict) > 1)",
+            (key,),
+        )
+        found["n_flaky"] = float(flaky[0]) if flaky else 0.0
+        if len(answered) > len({case_id for case_id, _ in self.scored(run_id)}):
+            found |= self._noise(run_id)
+        return found
+
+    def _noise(self, run_id: str) -> dict[str, float | None]:
+        keys, names, matrix = self.score_matrix(run_id)
+        cases: dict[str, list[int]] = {}
+        for at, (case_id, _) in enumerate(keys):
+            cases.setdefault(case_id, []).append(at)
+        passed = {
+            (case_id, repeat): float(verdict == "PASS")
+            for case_id, repeat, verdict in self.rows(
+                "SELECT c.id, r.repeat, r.verdict FROM results r JOIN cases c ON c.key = r.case_key "
+                "WHERE r.run_key = ? AND r.verdict <> 'ERROR'",
+                (self._key(run_id),),
+            )
+        }
+        column = np.array([[passed.get(key, np.nan)] for key in keys])
+        matrix = np.concatenate([matrix, column], axis=1)
+        total, counted = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
+        for places in cases.values():
+            block = matrix[places]
+            n = (~np.isnan(block)).sum(axis=0)
+            several = n > 1
+            if several.any():
+                total[several] += np.nanvar(block[:, several], axis=0, ddof=1) / n[several]
+                counted[several] += 1
+        return {
+            f"noise:{name}": float(np.sqrt(total[i]) / counted[i])
+            for i, name in enumerate([*names, "pass_rate"])
+            if counted[i]
+        }
+
     # --- inside -------------------------------------------------------------------------------------------
 
     def _key(self, run_id: str) -> int:

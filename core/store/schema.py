@@ -141,6 +141,12 @@ _TABLES = (
         version TEXT,
         PRIMARY KEY (run_key, group_by, group_name, metric)
     ) WITHOUT ROWID""",
+    """CREATE TABLE run_figures (
+        run_key INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        value REAL,
+        PRIMARY KEY (run_key, name)
+    ) WITHOUT ROWID""",
     """CREATE TABLE metrics (
         name TEXT NOT NULL,
         version TEXT NOT NULL,
@@ -244,7 +250,7 @@ _VIEW = """CREATE VIEW case_results AS
     LEFT JOIN run_cases rc ON rc.run_key = r.run_key AND rc.case_key = r.case_key
     LEFT JOIN outputs o ON o.run_key = r.run_key AND o.case_key = r.case_key AND o.repeat = r.repeat"""
 
-GUARDED = ("run_cases", "outputs", "results", "aggregates", "run_documents")
+GUARDED = ("run_cases", "outputs", "results", "aggregates", "run_figures", "run_documents")
 MUTABLE_WHEN_SEALED = ("folder", "note", "archived_at", "deleted_at", "updated_at")
 
 

@@ -158,6 +158,11 @@ class Writing(Reading):
             connection.executemany(
                 rows.INSERT_AGGREGATE, [rows.aggregate_row(key, i, a) for i, a in enumerate(aggregates)]
             )
+            connection.execute("DELETE FROM run_figures WHERE run_key = ?", (key,))
+            connection.executemany(
+                "INSERT INTO run_figures (run_key, name, value) VALUES (?, ?, ?)",
+                [(key, name, value) for name, value in self.measure(run_id).items()],
+            )
             connection.executemany(rows.INSERT_METRIC, rows.metric_rows(a.metric for a in aggregates))
             connection.execute(
                 "UPDATE runs SET summary = ?, verdicts = ?, folder = coalesce(?, folder), status = ?, sealed_at = ?, "

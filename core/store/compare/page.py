@@ -81,9 +81,18 @@ def _metrics(metrics: Sequence[MetricDifference]) -> str:
         for metric in metrics
     )
     columns = (
-        "metric", "baseline", "candidate", "Δ", "95 % interval", "p corrected", "detectable", "up / same / down", "questions",
-        "only in baseline / candidate", "change",
-    )  # fmt: skip
+        "metric",
+        "baseline",
+        "candidate",
+        "Δ",
+        "95 % interval",
+        "p corrected",
+        "detectable",
+        "up / same / down",
+        "questions",
+        "only in baseline / candidate",
+        "change",
+    )
     return table(columns, rows, numeric=range(1, 10))
 
 

@@ -9,6 +9,7 @@ from core.errors import ConfigError, Problem, nearest
 from core.records import Run
 from core.statistics.repeats import predictive_tail
 from core.store.compare.loading import Table
+from core.store.packing import sql_text
 from core.store.runs import Store
 
 CHANCE = 0.01  # a failure less likely than this under the case's own history is a regression
@@ -66,12 +67,12 @@ def history(store: Store, run: Run, case_id: str) -> tuple[int, int]:
     """(passes, answers that were judged) of a case in sealed runs made before this one that asked the same
     question under the same id."""
     row = store.one(
-        "SELECT coalesce(sum(r.verdict = 'PASS'), 0), count(*) FROM results r "
-        "JOIN runs ON runs.key = r.run_key JOIN cases c ON c.key = r.case_key "
-        "WHERE c.id = ?1 AND r.verdict <> 'ERROR' AND runs.status = 'sealed' AND runs.deleted_at IS NULL "
-        "AND runs.kind = ?2 AND (runs.created_at, runs.key) < (?3, ?4) AND r.case_key IN (SELECT c2.key FROM cases c2 "
-        "WHERE c2.id = ?1 AND c2.content IN (SELECT c3.content FROM run_cases rc JOIN cases c3 ON c3.key = rc.case_key "
-        "WHERE rc.run_key = ?4 AND c3.id = ?1))",
-        (case_id, run.kind, run.created_at, store.run_key(run.id)),
+        "SELECT coalesce(sum(r.verdict = 'PASS'), 0), count(*) FROM runs CROSS JOIN cases c "
+        "CROSS JOIN results r ON r.run_key = runs.key AND r.case_key = c.key "
+        "WHERE c.id = ?1 AND c.content IN (SELECT c2.content FROM cases c2 CROSS JOIN run_cases rc "
+        "ON rc.case_key = c2.key WHERE c2.id = ?1 AND rc.run_key = ?4) AND r.verdict <> 'ERROR' "
+        "AND runs.status = 'sealed' AND runs.deleted_at IS NULL AND runs.kind = ?2 "
+        "AND (runs.created_at, runs.key) < (?3, ?4)",
+        (sql_text(case_id), run.kind, run.created_at, store.run_key(run.id)),
     )
     return (int(row[0]), int(row[1])) if row else (0, 0)
