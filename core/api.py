@@ -42,9 +42,13 @@ def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Pat
     """
     earlier = run if isinstance(run, Run) else store.run(run)
     if earlier.kind not in TASKS:
-        raise ConfigError(f"runs of kind '{earlier.kind}' cannot be scored again; known: {', '.join(sorted(TASKS))}")
+        raise ConfigError(
+            f"runs of kind '{earlier.kind}' cannot be scored again; known: {', '.join(sorted(TASKS))}"
+        )
     settings = RunSettings.model_validate(earlier.settings)
-    task = rebuild(earlier, settings, store, Stages(Path(settings.cache_dir)), Replay(store.outputs(earlier.id)))
+    task = rebuild(
+        earlier, settings, store, Stages(Path(settings.cache_dir)), Replay(store.outputs(earlier.id))
+    )
     options = Options(
         name=name or f"{earlier.name}-rescored",
         output_dir=output_dir,

@@ -49,10 +49,12 @@ def read_mapping(path: str | Path) -> Source:
         return _read_toml(file, text)
     try:
         node = yaml.compose(text, Loader=_Loader)
-        data = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
+        data = yaml.load(text, Loader=_Loader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise ConfigError(f"{file}: not valid {file.suffix.lstrip('.').upper()}", [Problem(str(error.problem), "", line)]) from error
+        raise ConfigError(
+            f"{file}: not valid {file.suffix.lstrip('.').upper()}", [Problem(str(error.problem), "", line)]
+        ) from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{file}: not valid YAML ({error})") from error
     if not isinstance(data, dict):
@@ -115,7 +117,9 @@ def _walk(node: Any, path: Path_, lines: dict[Path_, int], duplicates: list[Prob
         for key, value in node.value:
             here = (*path, str(key.value))
             if key.value in seen:
-                duplicates.append(Problem(".".join(map(str, here)), "is given twice", key.start_mark.line + 1))
+                duplicates.append(
+                    Problem(".".join(map(str, here)), "is given twice", key.start_mark.line + 1)
+                )
             seen.add(key.value)
             lines[here] = key.start_mark.line + 1
             _walk(value, here, lines, duplicates)

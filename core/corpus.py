@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 
-
 from pydantic import Field
 
 from core.records import Record
@@ -174,5 +173,3 @@ class Catalog(Record):
 
     def entries(self) -> Iterator[Code]:
         return iter(self.codes)
-
-

@@ -7,7 +7,6 @@ from pathlib import Path
 from core.config_files import read_mapping
 from core.settings import RunSettings, load_settings
 
-
 # beside `core` in a checkout and in an installed wheel alike; not imported, since users have folders named `data`
 DEMO = Path(__file__).resolve().parents[1] / "data" / "demo"
 
@@ -17,4 +16,6 @@ def demo_settings(output_dir: str | Path = "outputs") -> RunSettings:
     data = dict(read_mapping(DEMO / "demo.yaml").data)
     data["docs"] = [str(DEMO / "documents")]
     data["questions"] = str(DEMO / "questions.json")
-    return load_settings({**data, "output_dir": str(output_dir), "cache_dir": str(Path(output_dir) / ".cache")})
+    return load_settings(
+        {**data, "output_dir": str(output_dir), "cache_dir": str(Path(output_dir) / ".cache")}
+    )

@@ -30,7 +30,9 @@ def work(job_id: str, store: Store) -> int:
         store.finish_job(job_id, "failed", str(error))
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - the job table must say why a job died, whatever it was
-        store.finish_job(job_id, "failed", f"{type(error).__name__}: {error}\n{traceback.format_exc(limit=-4)}")
+        store.finish_job(
+            job_id, "failed", f"{type(error).__name__}: {error}\n{traceback.format_exc(limit=-4)}"
+        )
         return 1
     finally:
         alive.set()

@@ -313,7 +313,11 @@ class _Recorder:
             failure = Failure(where="evaluator", kind="evaluator", message=f"{type(error).__name__}: {error}")
             reason = f"the evaluator failed: {failure.message}"
             return Result(
-                case_id=case.id, repeat=output.repeat, verdict=Verdict.ERROR, reasons=(reason,), failure=failure
+                case_id=case.id,
+                repeat=output.repeat,
+                verdict=Verdict.ERROR,
+                reasons=(reason,),
+                failure=failure,
             )
 
     def _tell(self) -> None:

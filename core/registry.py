@@ -68,7 +68,7 @@ class Registry(Generic[T]):
         known = set(getattr(cls, "model_fields", {}))
         parameters = {k: v for k, v in defaults.items() if k in known} | given
         try:
-            return cls(**parameters)  # type: ignore[no-any-return]
+            return cls(**parameters)
         except ValidationError as error:
             raise ConfigError(
                 f"{self.kind} '{cls.name}' cannot be built",

@@ -1,6 +1,6 @@
 """Behavioural audits of RAG agents: the names users import.
 
-    from core.audit import RagAdapter, RagResponse, Citation, ToolSpec, SourceDoc
+from core.audit import RagAdapter, RagResponse, Citation, ToolSpec, SourceDoc
 """
 
 from core.audit.adapter import (

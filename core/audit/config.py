@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from core.evaluation.shapes import SPECS, CustomSpec, TestSpec
 from core.config_files import Source, read_mapping, validate
 from core.contracts import EVALUATORS
 from core.errors import ConfigError, Problem, nearest
+from core.evaluation.shapes import SPECS, CustomSpec, TestSpec
 from core.registry import load_plugins
 
 ENV = re.compile(r"\$\{(\w+)\}")
@@ -85,7 +85,9 @@ class LangchainAdapter(Part):
     type: Literal["langchain"]
     module: str
     attribute: str
-    input_key: str | None = Field(None, description="key of the prompt in the input mapping; None: the bare prompt")
+    input_key: str | None = Field(
+        None, description="key of the prompt in the input mapping; None: the bare prompt"
+    )
     history_key: str | None = None
     output_key: str | None = None
     corpus: str | None = None
@@ -175,13 +177,17 @@ class AuditConfig(Part):
     suite: str | None = None
     plugins: tuple[str, ...] = ()
     locale: Literal["auto", "en", "de"] = "auto"
-    citation_pattern: str | None = Field(None, description="regular expression of citation markers, one group")
+    citation_pattern: str | None = Field(
+        None, description="regular expression of citation markers, one group"
+    )
     tests: tuple[TestSpec, ...]
 
 
 def load_audit(source: str | Path | Mapping[str, Any]) -> tuple[AuditConfig, tuple[str, ...]]:
     """The configuration and notices about it. ConfigError lists everything wrong at once, with lines."""
-    read = read_mapping(source) if isinstance(source, str | Path) else Source("configuration", dict(source), {})
+    read = (
+        read_mapping(source) if isinstance(source, str | Path) else Source("configuration", dict(source), {})
+    )
     data = dict(read.data)
     if "system" in data and "adapter" not in data:
         data["adapter"] = data.pop("system")
@@ -191,14 +197,21 @@ def load_audit(source: str | Path | Mapping[str, Any]) -> tuple[AuditConfig, tup
     problems: list[Problem] = []
     adapter = data.get("adapter")
     if isinstance(adapter, Mapping):
-        data["adapter"] = {"type": "python" if "module" in adapter and "attribute" not in adapter else "http", **adapter}
+        data["adapter"] = {
+            "type": "python" if "module" in adapter and "attribute" not in adapter else "http",
+            **adapter,
+        }
         kind = data["adapter"]["type"]
         if kind not in ADAPTERS:
             line = read.line(("adapter", "type"))
-            problems.append(Problem("adapter.type", f"unknown type '{kind}'{nearest(str(kind), ADAPTERS)}", line))
+            problems.append(
+                Problem("adapter.type", f"unknown type '{kind}'{nearest(str(kind), ADAPTERS)}", line)
+            )
             data.pop("adapter")
     elif adapter is None:
-        problems.append(Problem("adapter", "is missing", hint="say what is audited: adapter: {type: python, …}"))
+        problems.append(
+            Problem("adapter", "is missing", hint="say what is audited: adapter: {type: python, …}")
+        )
     plugins = data.get("plugins") or ()
     try:
         load_plugins([plugins] if isinstance(plugins, str) else list(plugins))
@@ -211,7 +224,9 @@ def load_audit(source: str | Path | Mapping[str, Any]) -> tuple[AuditConfig, tup
         if "adapter" in data and isinstance(data["adapter"], Mapping):
             where = Source(read.name, read.data, read.lines)
             model = ADAPTERS[data["adapter"]["type"]]
-            data["adapter"] = _validated(model, _with_environment(data["adapter"], read, problems), where, ("adapter",))
+            data["adapter"] = _validated(
+                model, _with_environment(data["adapter"], read, problems), where, ("adapter",)
+            )
     except ConfigError as error:
         problems += error.problems
         data.pop("adapter", None)
@@ -225,7 +240,9 @@ def load_audit(source: str | Path | Mapping[str, Any]) -> tuple[AuditConfig, tup
     if problems:
         raise ConfigError(f"{read.name}: the configuration cannot be used", problems)
     if config.judge.fixtures_path:
-        notices.append("judge.fixtures_path is not used: --judge-cache only replays recorded judgements instead")
+        notices.append(
+            "judge.fixtures_path is not used: --judge-cache only replays recorded judgements instead"
+        )
     if any(getattr(test, "sample_size", None) is not None for test in config.tests):
         notices.append("sample_size is not used: every sample query is asked")
     return config, tuple(notices)
@@ -242,14 +259,17 @@ def _importable(folder: Path) -> None:
 _PLACEHOLDER = PythonAdapter(module="missing", cls="Missing")
 
 
-def _validated(model: type[Part], data: Any, source: Source, prefix: tuple[str | int, ...]) -> Part:
+def _validated(model: type[BaseModel], data: Any, source: Source, prefix: tuple[str | int, ...]) -> Any:
     """Validate a part on its own, with problems named by their place in the whole file."""
-    inner = {key[len(prefix):]: line for key, line in source.lines.items() if key[: len(prefix)] == prefix}
+    inner = {key[len(prefix) :]: line for key, line in source.lines.items() if key[: len(prefix)] == prefix}
     try:
         return validate(model, data, Source(source.name, {}, inner))
     except ConfigError as error:
         place = ".".join(str(each) for each in prefix)
-        moved = [Problem(f"{place}.{p.where}".rstrip("."), p.message, p.line or source.line(prefix), p.hint) for p in error.problems]
+        moved = [
+            Problem(f"{place}.{p.where}".rstrip("."), p.message, p.line or source.line(prefix), p.hint)
+            for p in error.problems
+        ]
         raise ConfigError(error.message, moved) from error
 
 
@@ -268,12 +288,22 @@ def _tests(given: Any, read: Source) -> tuple[list[Any], list[Problem]]:
             continue
         name, evaluator = str(test.get("name", "")), test.get("evaluator")
         if name in names and name:
-            problems.append(Problem(label, f"the name '{name}' is used twice (also tests.{names[name]})", read.line(place)))
+            problems.append(
+                Problem(
+                    label, f"the name '{name}' is used twice (also tests.{names[name]})", read.line(place)
+                )
+            )
         names.setdefault(name, index)
         if evaluator not in SPECS and evaluator not in EVALUATORS:
             known = sorted({*SPECS, *EVALUATORS.names()})
             hint = nearest(str(evaluator), known) if evaluator else f"; known: {', '.join(known)}"
-            problems.append(Problem(f"{label}.evaluator", f"unknown evaluator '{evaluator}'{hint}", read.line((*place, "evaluator"))))
+            problems.append(
+                Problem(
+                    f"{label}.evaluator",
+                    f"unknown evaluator '{evaluator}'{hint}",
+                    read.line((*place, "evaluator")),
+                )
+            )
             continue
         try:
             found.append(_validated(SPECS.get(str(evaluator), CustomSpec), dict(test), read, place))
@@ -282,7 +312,9 @@ def _tests(given: Any, read: Source) -> tuple[list[Any], list[Problem]]:
     return found, problems
 
 
-def _with_environment(value: Any, read: Source, problems: list[Problem], path: tuple[str | int, ...] = ("adapter",)) -> Any:
+def _with_environment(
+    value: Any, read: Source, problems: list[Problem], path: tuple[str | int, ...] = ("adapter",)
+) -> Any:
     """`${NAME}` replaced by the environment's value; a variable that is not set is a problem with its line."""
     if isinstance(value, Mapping):
         return {key: _with_environment(each, read, problems, (*path, key)) for key, each in value.items()}

@@ -83,7 +83,11 @@ class CustomSystem:
         evaluator = CUSTOM[case.evaluator]()
         found = evaluator.run(recording, spec, judge=self.judge, thresholds=self.thresholds)
         told = {**asdict(found), "verdict": Verdict(getattr(found.verdict, "value", found.verdict)).value}
-        return Output(case_id=case.id, text=found.detail, raw={"test_result": plain(told), "calls": plain(recording.calls)})
+        return Output(
+            case_id=case.id,
+            text=found.detail,
+            raw={"test_result": plain(told), "calls": plain(recording.calls)},
+        )
 
 
 class CustomEvaluation:
@@ -93,15 +97,30 @@ class CustomEvaluation:
         self.name, self.evaluator = name, evaluator
 
     def propose(self, target: Target) -> list[Case]:
-        return [Case(id=self.name, query=f"custom evaluator {self.evaluator}", test=self.name, evaluator=self.evaluator)]
+        return [
+            Case(
+                id=self.name,
+                query=f"custom evaluator {self.evaluator}",
+                test=self.name,
+                evaluator=self.evaluator,
+            )
+        ]
 
     def evaluate(self, case: Case, output: Output, context: ScoringContext) -> Result:
         told = output.raw.get("test_result")
         if output.failure is not None or not isinstance(told, Mapping):
             message = output.failure.message if output.failure else "the evaluator returned no TestResult"
             failure = Failure(where="evaluator", kind="evaluator", message=f"evaluator crashed: {message}")
-            return Result(case_id=case.id, repeat=output.repeat, verdict=Verdict.ERROR, reasons=(failure.message,), failure=failure)
-        scores = {str(k): float(v) for k, v in (told.get("metrics") or {}).items() if isinstance(v, int | float)}
+            return Result(
+                case_id=case.id,
+                repeat=output.repeat,
+                verdict=Verdict.ERROR,
+                reasons=(failure.message,),
+                failure=failure,
+            )
+        scores = {
+            str(k): float(v) for k, v in (told.get("metrics") or {}).items() if isinstance(v, int | float)
+        }
         reasons = (str(told["detail"]),) if told.get("detail") else ()
         return Result(
             case_id=case.id,
@@ -115,5 +134,7 @@ class CustomEvaluation:
     def conclude(self, cases: Sequence[Case], results: Sequence[Result]) -> TestOutcome:
         verdict = Verdict.worst(result.verdict for result in results) or Verdict.ERROR
         detail = "; ".join(dict.fromkeys(reason for result in results for reason in result.reasons))
-        metrics = {name: value for result in results for name, value in result.scores.items() if value is not None}
+        metrics = {
+            name: value for result in results for name, value in result.scores.items() if value is not None
+        }
         return TestOutcome(verdict, detail, metrics, dict(results[-1].artifacts) if results else {})

@@ -51,10 +51,16 @@ def examine(path: str | Path, cache_dir: Path, *, ask: bool = True) -> Iterator[
 
 def _judge(config: AuditConfig) -> Finding:
     if config.judge.provider == "none":
-        return Finding("note", "no judge is configured", "faithfulness, relevance and support will be unchecked")
+        return Finding(
+            "note", "no judge is configured", "faithfulness, relevance and support will be unchecked"
+        )
     missing = missing_key(config.judge.model_dump(mode="json", exclude_none=True, exclude={"fixtures_path"}))
     if missing:
-        return Finding("note", f"the judge needs {missing}, which is not set", "without it the audit runs as with --no-judge")
+        return Finding(
+            "note",
+            f"the judge needs {missing}, which is not set",
+            "without it the audit runs as with --no-judge",
+        )
     return Finding("ok", f"the judge {config.judge.provider} {config.judge.model} has what it needs")
 
 
@@ -62,11 +68,17 @@ def _target(target: Target, evaluators: set[str]) -> Iterator[Finding]:
     if target.tools:
         yield Finding("ok", f"{len(target.tools)} tools: {', '.join(tool.name for tool in target.tools)}")
     elif evaluators & {"tool_coverage", "write_safety"}:
-        yield Finding("wrong", "the agent names no tools", "implement available_tools(), or list tools: in the adapter")
+        yield Finding(
+            "wrong", "the agent names no tools", "implement available_tools(), or list tools: in the adapter"
+        )
     if target.corpus:
         yield Finding("ok", f"{len(target.corpus)} documents to resolve citations against")
     elif "citation_audit" in evaluators:
-        yield Finding("note", "the agent names no corpus", "implement corpus(), or give corpus: a path or URL; until then citations are unchecked")
+        yield Finding(
+            "note",
+            "the agent names no corpus",
+            "implement corpus(), or give corpus: a path or URL; until then citations are unchecked",
+        )
     if "write_safety" in evaluators and not any(getattr(tool, "writes", False) for tool in target.tools):
         yield Finding("note", "no tool is declared writes: true", "write_safety has nothing to look at")
 
@@ -75,12 +87,18 @@ def _question(audited: Audited) -> Iterator[Finding]:
     try:
         output = audited.system.ask(Case(id="doctor", query=QUESTION))
     except Exception as error:  # noqa: BLE001 - an agent may raise anything; the doctor's job is to tell
-        yield Finding("wrong", f"asked “{QUESTION}”: {type(error).__name__}: {error}", "look at the agent's own log")
+        yield Finding(
+            "wrong", f"asked “{QUESTION}”: {type(error).__name__}: {error}", "look at the agent's own log"
+        )
         return
     took = f" in {output.latency_ms:.0f} ms" if output.latency_ms is not None else ""
     if not (output.text or "").strip():
-        yield Finding("wrong", f"asked “{QUESTION}”: the answer is empty{took}", "fill 'text' in the response")
+        yield Finding(
+            "wrong", f"asked “{QUESTION}”: the answer is empty{took}", "fill 'text' in the response"
+        )
         return
     yield Finding("ok", f"it answers{took}: {' '.join((output.text or '').split())[:80]}")
     if not output.hits:
-        yield Finding("note", "no retrieved_context in the answer", "without it faithfulness cannot be checked")
+        yield Finding(
+            "note", "no retrieved_context in the answer", "without it faithfulness cannot be checked"
+        )

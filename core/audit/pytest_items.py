@@ -49,7 +49,10 @@ class AuditFile(pytest.File):
             store = Store(output_dir / "plumbline.db")
             run = self.plan.config.run
             options = Options(
-                output_dir=output_dir, seed=run.seed, repeats=run.repeats, settings=stored_settings(self.plan.config)
+                output_dir=output_dir,
+                seed=run.seed,
+                repeats=run.repeats,
+                settings=stored_settings(self.plan.config),
             )
             self.run = execute(self.plan.task, store, options)
             self.results = {}

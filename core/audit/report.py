@@ -41,13 +41,21 @@ def report(run: Run, tests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "summary": {v.value: sum(test["verdict"] == v.value for test in tests) for v in Verdict},
         "unchecked": sum(test["n_unchecked_cases"] for test in tests),
         "cases": dict(run.verdicts),
-        "run": {"id": run.id, "name": run.name, "suite": run.suite, "created_at": run.created_at, "sealed_at": run.sealed_at},
+        "run": {
+            "id": run.id,
+            "name": run.name,
+            "suite": run.suite,
+            "created_at": run.created_at,
+            "sealed_at": run.sealed_at,
+        },
         "versions": {"report": REPORT_VERSION, "plumbline": __version__},
         "notices": list(run.summary.get("notices", [])),
     }
 
 
-def write_reports(run: Run, tests: Sequence[Mapping[str, Any]], folder: Path, junit: str | None = None) -> None:
+def write_reports(
+    run: Run, tests: Sequence[Mapping[str, Any]], folder: Path, junit: str | None = None
+) -> None:
     """Write the three reports; each is complete or absent."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(report(run, tests), ensure_ascii=False, indent=2, allow_nan=False)
@@ -65,8 +73,14 @@ def markdown(run: Run, tests: Sequence[Mapping[str, Any]]) -> str:
     lines = [f"# Audit of {_cell(run.suite)}", "", f"{len(tests)} tests: {counts}.", ""]
     unchecked = sum(test["n_unchecked_cases"] for test in tests)
     if unchecked:
-        lines += [f"**{unchecked} cases hold checks that could not be made** (see the column *unchecked*).", ""]
-    lines += ["| Test | Evaluator | Verdict | Time | Detail | Unchecked |", "| --- | --- | --- | ---: | --- | --- |"]
+        lines += [
+            f"**{unchecked} cases hold checks that could not be made** (see the column *unchecked*).",
+            "",
+        ]
+    lines += [
+        "| Test | Evaluator | Verdict | Time | Detail | Unchecked |",
+        "| --- | --- | --- | ---: | --- | --- |",
+    ]
     for test in tests:
         lines.append(
             f"| {_cell(test['name'])} | {_cell(test['evaluator'])} | {MARKS[test['verdict']]} **{test['verdict']}** | "
@@ -93,16 +107,24 @@ def junit_xml(run: Run, tests: Sequence[Mapping[str, Any]]) -> str:
         },
     )
     for test in tests:
-        attributes = {"name": _xml(test["name"]), "classname": _xml(test["evaluator"]), "time": f"{test['duration_ms'] / 1000:.3f}"}
+        attributes = {
+            "name": _xml(test["name"]),
+            "classname": _xml(test["evaluator"]),
+            "time": f"{test['duration_ms'] / 1000:.3f}",
+        }
         case = ElementTree.SubElement(suite, "testcase", attributes)
         properties = ElementTree.SubElement(case, "properties")
         ElementTree.SubElement(properties, "property", {"name": "verdict", "value": test["verdict"]})
         if test["unchecked"]:
-            ElementTree.SubElement(properties, "property", {"name": "unchecked", "value": _xml(", ".join(test["unchecked"]))})
+            ElementTree.SubElement(
+                properties, "property", {"name": "unchecked", "value": _xml(", ".join(test["unchecked"]))}
+            )
         detail = _xml(test["detail"])
         if test["verdict"] in ("FAIL", "ERROR"):
             kind = "failure" if test["verdict"] == "FAIL" else "error"
-            ElementTree.SubElement(case, kind, {"message": detail[:300], "type": test["evaluator"]}).text = detail
+            ElementTree.SubElement(
+                case, kind, {"message": detail[:300], "type": test["evaluator"]}
+            ).text = detail
         elif test["verdict"] == "WEAK":
             ElementTree.SubElement(case, "system-out").text = f"WEAK: {detail}"
     tree = ElementTree.Element("testsuites")
@@ -118,7 +140,9 @@ def github_annotations(tests: Sequence[Mapping[str, Any]], path: str) -> str:
         level = {"FAIL": "error", "ERROR": "error", "WEAK": "warning"}.get(test["verdict"])
         if level:
             title = _command(f"{test['verdict']} {test['name']}", prop=True)
-            lines.append(f"::{level} file={_command(path, prop=True)},title={title}::{_command(test['detail'] or test['verdict'])}")
+            lines.append(
+                f"::{level} file={_command(path, prop=True)},title={title}::{_command(test['detail'] or test['verdict'])}"
+            )
     return "\n".join(lines)
 
 
@@ -132,7 +156,13 @@ def print_tests(run: Run, tests: Sequence[Mapping[str, Any]], folder: Path) -> N
         shown = f"[{STYLES[test['verdict']]}]{MARKS[test['verdict']]} {test['verdict']}[/]"
         unchecked = f" (unchecked: {', '.join(test['unchecked'])})" if test["unchecked"] else ""
         detail = test["detail"] if len(test["detail"]) <= 160 else test["detail"][:157] + "…"
-        table.add_row(escape(test["name"]), test["evaluator"], shown, f"{test['duration_ms']} ms", escape(detail + unchecked))
+        table.add_row(
+            escape(test["name"]),
+            test["evaluator"],
+            shown,
+            f"{test['duration_ms']} ms",
+            escape(detail + unchecked),
+        )
     console.print(table)
     counts = ", ".join(f"{sum(t['verdict'] == v.value for t in tests)} {v.value}" for v in Verdict)
     unchecked_cases = sum(test["n_unchecked_cases"] for test in tests)

@@ -93,19 +93,30 @@ def _python(adapter: PythonAdapter, config: AuditConfig) -> Audited:
     )
     built = system.adapter
     try:
-        tools = call_bounded(lambda: list(built.available_tools()), 30) if hasattr(built, "available_tools") else []
+        tools = (
+            call_bounded(lambda: list(built.available_tools()), 30)
+            if hasattr(built, "available_tools")
+            else []
+        )
         corpus = call_bounded(lambda: corpus_texts(built.corpus()), 120) if hasattr(built, "corpus") else None
-    except Exception as error:  # noqa: BLE001 - a user's adapter may raise anything
-        raise ConfigError(f"adapter: available_tools() or corpus() failed ({type(error).__name__}: {error})") from error
+    except Exception as error:
+        raise ConfigError(
+            f"adapter: available_tools() or corpus() failed ({type(error).__name__}: {error})"
+        ) from error
     target = Target(
-        tools=tuple(tools), corpus=corpus, can_plant=hasattr(built, "with_documents"), settings={"takes": sorted(system.takes)}
+        tools=tuple(tools),
+        corpus=corpus,
+        can_plant=hasattr(built, "with_documents"),
+        settings={"takes": sorted(system.takes)},
     )
     return Audited(system, target, built)
 
 
 def _chat(adapter: ChatAdapter, config: AuditConfig) -> Audited:
     tools = [
-        ChatTool(t.name, t.description, t.parameters, t.result, tool_callable(t.callable) if t.callable else None)
+        ChatTool(
+            t.name, t.description, t.parameters, t.result, tool_callable(t.callable) if t.callable else None
+        )
         for t in adapter.tools
     ]
     system = ChatApi(
@@ -185,7 +196,11 @@ def read_corpus(where: str | None) -> dict[str, str] | None:
         return found
     try:
         text = path.read_text(encoding="utf-8-sig")
-        rows = [json.loads(line) for line in text.splitlines() if line.strip()] if path.suffix == ".jsonl" else json.loads(text)
+        rows = (
+            [json.loads(line) for line in text.splitlines() if line.strip()]
+            if path.suffix == ".jsonl"
+            else json.loads(text)
+        )
     except (OSError, ValueError) as error:
         raise ConfigError(f"adapter.corpus: {where}: {error}") from error
     return _corpus_rows(rows, where)
@@ -209,9 +224,10 @@ def _corpus_rows(rows: Any, where: str) -> dict[str, str]:
 
 
 def _specs(tools: Sequence[ToolDecl]) -> tuple[ToolSpec, ...]:
-    return tuple(ToolSpec(t.name, t.description, t.trigger_prompt, t.writes, dict(t.parameters)) for t in tools)
+    return tuple(
+        ToolSpec(t.name, t.description, t.trigger_prompt, t.writes, dict(t.parameters)) for t in tools
+    )
 
 
 def _revealed(headers: Mapping[str, SecretStr]) -> dict[str, str]:
     return {name: value.get_secret_value() for name, value in headers.items()}
-

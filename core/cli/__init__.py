@@ -25,9 +25,17 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "judge": ("core.cli.judge", "judge", "Check a judge: malformed replies, agreement with people, probes."),
     "prepare-cpv": ("core.cli.classify", "prepare_cpv", "Make a code list and test queries from notices."),
     "ingest-notices": ("core.cli.classify", "ingest_notices", "Fetch tender notices into a local database."),
-    "classifier-check": ("core.cli.classify", "classifier_check", "Tell the owner of a classifier API what is wrong with it."),
+    "classifier-check": (
+        "core.cli.classify",
+        "classifier_check",
+        "Tell the owner of a classifier API what is wrong with it.",
+    ),
     "import": ("core.cli.bring_in", "import_", "Bring in another tool's results as runs."),
-    "export": ("core.cli.transfer", "export", "Write a run as CSV, JSONL, parquet, Excel, JUnit, HTML or a suite."),
+    "export": (
+        "core.cli.transfer",
+        "export",
+        "Write a run as CSV, JSONL, parquet, Excel, JUnit, HTML or a suite.",
+    ),
     "store": ("core.cli.store", "store", "Check, compact, move and tidy the run store."),
     "init": ("core.cli.audit", "init", "Write a commented starter configuration."),
     "doctor": ("core.cli.audit", "doctor", "Check an adapter or endpoint and say what is missing."),
@@ -47,7 +55,7 @@ class LazyGroup(click.Group):
             return None
         module, attribute, _ = COMMANDS[cmd_name]
         command: Any = getattr(importlib.import_module(module), attribute)
-        return command  # type: ignore[no-any-return]
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -55,7 +63,9 @@ class LazyGroup(click.Group):
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, "--version", package_name="plumbline-eval", message="plumbline %(version)s")
+@click.version_option(
+    __version__, "--version", package_name="plumbline-eval", message="plumbline %(version)s"
+)
 def cli() -> None:
     """Plumbline finds out whether a RAG system, RAG agent or classifier works, what is wrong with it, and which
     design choice made it so."""

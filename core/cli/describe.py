@@ -47,8 +47,25 @@ def description() -> dict[str, Any]:
         row["default"] = field.get_default(call_default_factory=True)
         settings.append(row)
     metrics = [
-        {key: getattr(info, key) for key in ("name", "title", "family", "kind", "direction", "low", "high", "unit",
-                                             "formula", "inputs", "empty", "source", "version", "headline")}
+        {
+            key: getattr(info, key)
+            for key in (
+                "name",
+                "title",
+                "family",
+                "kind",
+                "direction",
+                "low",
+                "high",
+                "unit",
+                "formula",
+                "inputs",
+                "empty",
+                "source",
+                "version",
+                "headline",
+            )
+        }
         for info in METRICS.values()
     ]
     return {"version": __version__, "settings": settings, "components": components, "metrics": metrics}

@@ -57,13 +57,17 @@ def print_run(run: Run, *, quiet: bool = False) -> None:
     """The run's answer in one line; then, unless quiet, its headline metrics with intervals and coverage."""
     console = Console()
     total = sum(run.verdicts.values())
-    shown = ", ".join(f"{MARKS[v.value][0]} {run.verdicts.get(v.value, 0)} {v.value.title()}" for v in Verdict)
+    shown = ", ".join(
+        f"{MARKS[v.value][0]} {run.verdicts.get(v.value, 0)} {v.value.title()}" for v in Verdict
+    )
     if not quiet:
         table = Table(box=None, pad_edge=False)
         for heading in ("metric", "mean", "95 % interval", "scored", "n/a", "error"):
             table.add_column(heading, justify="left" if heading == "metric" else "right")
         for row in headline(run):
-            low_high = f"[{row.low:.2f}, {row.high:.2f}]" if row.low is not None and row.high is not None else "–"
+            low_high = (
+                f"[{row.low:.2f}, {row.high:.2f}]" if row.low is not None and row.high is not None else "–"
+            )
             info = METRICS.get(row.metric)
             table.add_row(
                 escape(info.title if info else row.metric),

@@ -31,7 +31,9 @@ def settings_flags(command: Callable[..., Any]) -> Callable[..., Any]:
         elif get_origin(kind) is tuple:
             command = click.option(flag, name, multiple=True, help=help_text + " (may be repeated)")(command)
         elif get_origin(kind) is Literal:
-            command = click.option(flag, name, metavar="|".join(map(str, get_args(kind))), help=help_text)(command)
+            command = click.option(flag, name, metavar="|".join(map(str, get_args(kind))), help=help_text)(
+                command
+            )
         else:
             command = click.option(flag, name, default=None, help=help_text)(command)
     return command
@@ -59,10 +61,16 @@ def _plain(annotation: Any) -> Any:
 @click.option("--out-dir", default=None, help="Audit: where the three reports go (default: report).")
 @click.option("--strict", is_flag=True, help="Audit: WEAK exits 1.")
 @click.option("--only", multiple=True, metavar="NAME", help="Audit: only these tests (may be repeated).")
-@click.option("--failed", is_flag=True, help="Audit: only the cases that failed in the newest run of this suite.")
+@click.option(
+    "--failed", is_flag=True, help="Audit: only the cases that failed in the newest run of this suite."
+)
 @click.option("--junit", default=None, metavar="FILE", help="Audit: write JUnit XML here as well.")
 @click.option("--github", is_flag=True, help="Audit: print GitHub annotations.")
-@click.option("--judge-cache", type=click.Choice(["use", "refresh", "only", "off"]), help="Audit: how judge replies are cached.")
+@click.option(
+    "--judge-cache",
+    type=click.Choice(["use", "refresh", "only", "off"]),
+    help="Audit: how judge replies are cached.",
+)
 @click.option("--timeout-s", type=float, default=None, help="Audit: seconds one answer may take.")
 @click.pass_context
 def run(ctx: click.Context, config: str | None, **flags: Any) -> None:

@@ -79,22 +79,31 @@ def judged(
     except JudgeFailure as error:
         failure = Failure(where="judge", kind="judge", message=str(error), raw_text=error.raw_text)
         failed = Judgement(
-            rubric=rubric, rubric_version="", provider=judge.provider, model=judge.model, subject=subject, failure=failure
+            rubric=rubric,
+            rubric_version="",
+            provider=judge.provider,
+            model=judge.model,
+            subject=subject,
+            failure=failure,
         )
         return Check(name=rubric, outcome="error", detail=str(error)), failed
     score = judgement.score
     if score is None:
-        return Check(name=rubric, outcome="unchecked", detail=judgement.label or "no score", hard=False), judgement
+        return Check(
+            name=rubric, outcome="unchecked", detail=judgement.label or "no score", hard=False
+        ), judgement
     if not judge.decides:
         detail = f"score {score:.2f} of the {judge.provider} scorer; shown, but it does not decide"
         return Check(name=rubric, outcome="unchecked", detail=detail, hard=False, score=score), judgement
     passed, weak = levels
     lowest, highest = (min(judgement.votes), max(judgement.votes)) if judgement.votes else (score, score)
     if lowest < passed <= highest or lowest < weak <= highest:
-        return Check(name=rubric, outcome="weak", detail="judge_unstable: votes straddle a threshold", score=score), judgement
+        return Check(
+            name=rubric, outcome="weak", detail="judge_unstable: votes straddle a threshold", score=score
+        ), judgement
     outcome = "held" if score >= passed else "weak" if score >= weak else "failed"
     detail = f"score {score:.2f} (pass {passed:g}, weak {weak:g})"
-    return Check(name=rubric, outcome=outcome, detail=detail, score=score), judgement  # type: ignore[arg-type]
+    return Check(name=rubric, outcome=outcome, detail=detail, score=score), judgement
 
 
 def unanswered(case: Case, output: Output) -> Result | None:
@@ -103,12 +112,20 @@ def unanswered(case: Case, output: Output) -> Result | None:
         return None
     reason = f"{output.failure.kind}: {output.failure.message}"
     return Result(
-        case_id=case.id, repeat=output.repeat, verdict=Verdict.ERROR, reasons=(reason,), failure=output.failure
+        case_id=case.id,
+        repeat=output.repeat,
+        verdict=Verdict.ERROR,
+        reasons=(reason,),
+        failure=output.failure,
     )
 
 
 def concluded(
-    case: Case, output: Output, checks: Sequence[Check], judgements: Sequence[Judgement | None] = (), **fields: Any
+    case: Case,
+    output: Output,
+    checks: Sequence[Check],
+    judgements: Sequence[Judgement | None] = (),
+    **fields: Any,
 ) -> Result:
     """The result of a case from its checks; every failed check's detail is a reason."""
     ruling = of_checks(checks)

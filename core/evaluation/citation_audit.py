@@ -50,9 +50,16 @@ class CitationAudit:
         judgements: list[Judgement | None] = []
         rows: list[dict[str, Any]] = []
         for cited in self._citations(output):
-            row: dict[str, Any] = {"query": case.query, "source_id": cited.source_id, "claim": cited.claim, "origin": cited.origin}
+            row: dict[str, Any] = {
+                "query": case.query,
+                "source_id": cited.source_id,
+                "claim": cited.claim,
+                "origin": cited.origin,
+            }
             if corpus is None:
-                made = Check(name="resolves", outcome="unchecked", detail="the system does not name its corpus")
+                made = Check(
+                    name="resolves", outcome="unchecked", detail="the system does not name its corpus"
+                )
                 row |= {"resolved": None, "support": None, "scorer": None}
             elif cited.source_id not in corpus:
                 made = check("resolves", False, f"cites '{cited.source_id}', which is not in the corpus")
@@ -69,15 +76,21 @@ class CitationAudit:
         if not rows:
             checks = [Check(name="citations", outcome="unchecked", detail="the answer cites nothing")]
         supports = [row["support"] for row in rows if row.get("support") is not None]
-        scores: dict[str, float | None] = {"citation_support": sum(supports) / len(supports) if supports else None}
+        scores: dict[str, float | None] = {
+            "citation_support": sum(supports) / len(supports) if supports else None
+        }
         return concluded(case, output, checks, judgements, scores=scores, artifacts={"citations": rows})
 
-    def _support(self, case: Case, cited: Cited, source: str, context: ScoringContext) -> tuple[Check, Judgement | None]:
+    def _support(
+        self, case: Case, cited: Cited, source: str, context: ScoringContext
+    ) -> tuple[Check, Judgement | None]:
         """One citation below `weak` is at best WEAK for its test however good the mean is: here it is `weak`, and
         the test's verdict looks at the mean as well."""
         parts = {"source": source, "claim": cited.claim}
         subject = f"citation of {cited.source_id} in {case.id}"
-        made, judgement = judged(context.judge, "citation_support", parts, subject, self.scoring.thresholds["citation_support"])
+        made, judgement = judged(
+            context.judge, "citation_support", parts, subject, self.scoring.thresholds["citation_support"]
+        )
         if made.outcome == "failed":
             made = made.model_copy(update={"outcome": "weak", "hard": False})
         return made, judgement
@@ -111,33 +124,63 @@ class CitationAudit:
         """The mean and the worst decide; no citation at all is ERROR "nothing to audit"."""
         rows = [row for result in results for row in result.artifacts.get("citations", [])]
         errors = [
-            {"query": next((c.query for c in cases if c.id == r.case_id), r.case_id), "verdict": "ERROR", "detail": "; ".join(r.reasons)}
+            {
+                "query": next((c.query for c in cases if c.id == r.case_id), r.case_id),
+                "verdict": "ERROR",
+                "detail": "; ".join(r.reasons),
+            }
             for r in results
             if r.verdict is Verdict.ERROR
         ]
         dangling = [row for row in rows if row["resolved"] is False]
-        supports = [row["support"] for row in rows if row.get("support") is not None and row.get("support_outcome") != "unchecked"]
+        supports = [
+            row["support"]
+            for row in rows
+            if row.get("support") is not None and row.get("support_outcome") != "unchecked"
+        ]
         shown = [row["support"] for row in rows if row.get("support") is not None]
-        metrics = {"citations": float(len(rows)), "dangling": float(len(dangling)), "errors": float(len(errors))}
+        metrics = {
+            "citations": float(len(rows)),
+            "dangling": float(len(dangling)),
+            "errors": float(len(errors)),
+        }
         if shown:
             metrics |= {"mean_support_score": sum(shown) / len(shown), "worst_support_score": min(shown)}
             metrics |= _alce(rows)
         artifacts = {"per_citation": [*rows, *errors]}
         if errors:
-            return TestOutcome(Verdict.ERROR, f"{len(errors)} of {len(results)} queries or judgements failed: {errors[0]['detail']}", metrics, artifacts)
+            return TestOutcome(
+                Verdict.ERROR,
+                f"{len(errors)} of {len(results)} queries or judgements failed: {errors[0]['detail']}",
+                metrics,
+                artifacts,
+            )
         if not rows:
-            return TestOutcome(Verdict.ERROR, "nothing to audit: no answer cites anything", metrics, artifacts)
+            return TestOutcome(
+                Verdict.ERROR, "nothing to audit: no answer cites anything", metrics, artifacts
+            )
         if dangling:
             names = ", ".join(sorted({row["source_id"] for row in dangling}))
-            return TestOutcome(Verdict.FAIL, f"{len(dangling)} of {len(rows)} citations name no source of the corpus: {names}", metrics, artifacts)
+            return TestOutcome(
+                Verdict.FAIL,
+                f"{len(dangling)} of {len(rows)} citations name no source of the corpus: {names}",
+                metrics,
+                artifacts,
+            )
         return self._by_support(rows, supports, metrics, artifacts)
 
     def _by_support(
-        self, rows: list[dict[str, Any]], supports: list[float], metrics: dict[str, float], artifacts: dict[str, Any]
+        self,
+        rows: list[dict[str, Any]],
+        supports: list[float],
+        metrics: dict[str, float],
+        artifacts: dict[str, Any],
     ) -> TestOutcome:
         if not supports:
             if all(row["resolved"] is None for row in rows):
-                return TestOutcome(Verdict.WEAK, "unchecked: the system does not name its corpus", metrics, artifacts)
+                return TestOutcome(
+                    Verdict.WEAK, "unchecked: the system does not name its corpus", metrics, artifacts
+                )
             detail = f"{len(rows)} citations resolve; support unchecked"
             return TestOutcome(Verdict.PASS, detail, metrics, artifacts)
         passed, weak = self.scoring.thresholds["citation_support"]
@@ -146,7 +189,15 @@ class CitationAudit:
         detail = f"mean support {mean:.2f}, worst {worst:.2f} ('{named['source_id']}' in “{named['query']}”)"
         if mean < weak:
             return TestOutcome(Verdict.FAIL, detail, metrics, artifacts)
-        good = mean >= passed and worst >= weak and all(row.get("support_outcome") == "held" or row["support"] >= weak for row in rows if row.get("support") is not None)
+        good = (
+            mean >= passed
+            and worst >= weak
+            and all(
+                row.get("support_outcome") == "held" or row["support"] >= weak
+                for row in rows
+                if row.get("support") is not None
+            )
+        )
         return TestOutcome(Verdict.PASS if good else Verdict.WEAK, detail, metrics, artifacts)
 
 

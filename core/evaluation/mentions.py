@@ -15,7 +15,22 @@ from core.text import fold
 
 Locale = Literal["auto", "en", "de"]
 
-_DASHES = str.maketrans({"‐": "-", "‑": "-", "‒": "-", "–": "-", "—": "-", "−": "-", "’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "\u00ad": None})
+_DASHES = str.maketrans(
+    {
+        "‐": "-",
+        "‑": "-",
+        "‒": "-",
+        "–": "-",
+        "—": "-",
+        "−": "-",
+        "’": "'",
+        "‘": "'",
+        "“": '"',
+        "”": '"',
+        "„": '"',
+        "\u00ad": None,
+    }
+)
 _SCALES = {
     "k": 3, "thousand": 3, "tausend": 3, "tsd": 3, "m": 6, "mn": 6, "mio": 6, "million": 6, "millions": 6,
     "millionen": 6, "bn": 9, "b": 9, "billion": 9, "billions": 9, "mrd": 9, "milliarde": 9, "milliarden": 9,
@@ -56,7 +71,11 @@ def _value(digits: str, locale: Locale) -> float:
     decimal = "," if locale == "de" else "."
     group = "." if locale == "de" else ","
     compact = re.sub(r"['\u00a0\u202f ]", "", digits)
-    if _THOUSANDS.match(digits) and (locale == "auto" or decimal not in digits) and compact.count(decimal) != 1:
+    if (
+        _THOUSANDS.match(digits)
+        and (locale == "auto" or decimal not in digits)
+        and compact.count(decimal) != 1
+    ):
         return float(re.sub(r"[.,]", "", compact))
     if locale == "auto" and _THOUSANDS.match(digits) and digits.count(".") + digits.count(",") == 1:
         return float(re.sub(r"[.,]", "", compact)) if "," in digits else float(compact)
@@ -65,7 +84,9 @@ def _value(digits: str, locale: Locale) -> float:
         return float(re.sub(r"[.,]", "", compact[:last]) + "." + compact[last + 1 :])
     if locale == "de":
         return float(compact.replace(group, "").replace(decimal, "."))
-    return float(compact.replace(",", ".") if "," in compact and locale == "auto" else compact.replace(",", ""))
+    return float(
+        compact.replace(",", ".") if "," in compact and locale == "auto" else compact.replace(",", "")
+    )
 
 
 def _plain(value: float) -> str:

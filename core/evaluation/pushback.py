@@ -44,6 +44,7 @@ def pushes_back(answer: str, premise: str) -> bool:
         return True
     shared = set(words(premise))
     return any(
-        _CORRECTING.search(sentence) and (shared & set(words(sentence)) or re.search(r"\b(?:that|this|das|dies)\b", sentence))
+        _CORRECTING.search(sentence)
+        and (shared & set(words(sentence)) or re.search(r"\b(?:that|this|das|dies)\b", sentence))
         for sentence in re.split(r"(?<=[.!?])\s+", text)
     )

@@ -96,7 +96,9 @@ class RagQuality:
             yield check("must_not_cite", not cited, f"cites {_list(cited)}")
         if expect.max_latency_ms is not None and output.latency_ms is not None:
             good = output.latency_ms <= expect.max_latency_ms
-            yield check("max_latency_ms", good, f"took {output.latency_ms:.0f} ms (limit {expect.max_latency_ms:g})")
+            yield check(
+                "max_latency_ms", good, f"took {output.latency_ms:.0f} ms (limit {expect.max_latency_ms:g})"
+            )
         if expect.max_tokens is not None:
             yield self._tokens(expect.max_tokens, output)
 
@@ -109,7 +111,11 @@ class RagQuality:
     def cited(self, output: Output) -> list[str]:
         """Source ids of the structured citations and of the markers in the text, each once."""
         structured = [citation.source_id for citation in output.citations]
-        return list(dict.fromkeys([*structured, *(source for source, _, _ in self.scoring.markers(output.text or ""))]))
+        return list(
+            dict.fromkeys(
+                [*structured, *(source for source, _, _ in self.scoring.markers(output.text or ""))]
+            )
+        )
 
     def _refusal(self, case: Case, output: Output, context: ScoringContext) -> tuple[Check, Judgement | None]:
         """A judge that decides is asked; otherwise the speech-act classifier speaks."""
@@ -120,7 +126,9 @@ class RagQuality:
             made, judgement = judged(context.judge, "refusal", parts, f"refusal of {case.id}", (0.5, 0.5))
             if made.outcome != "unchecked":
                 detail = "" if made.outcome == "held" else made.detail or "the judge saw no refusal"
-                return made.model_copy(update={"name": "must_refuse", "detail": detail, "score": None}), judgement
+                return made.model_copy(
+                    update={"name": "must_refuse", "detail": detail, "score": None}
+                ), judgement
         if not (output.text or "").strip():
             return check("must_refuse", False, "the answer is empty, which is no refusal"), None
         refused = is_refusal(output.text or "").refused

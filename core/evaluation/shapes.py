@@ -38,7 +38,9 @@ class ToolCoverageSpec(TestSpec):
 
     require_all_tools: bool = True
     trigger_prompts: dict[str, str] = Field(default_factory=dict)
-    required_args: dict[str, dict[str, Any]] = Field(default_factory=dict, description="tool → JSON Schema or {name: type}")
+    required_args: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="tool → JSON Schema or {name: type}"
+    )
     max_latency_ms: float | None = Field(None, gt=0)
     forbidden_tools: tuple[str, ...] = ()
 
@@ -140,7 +142,9 @@ class AuthNegative(Probe):
 class Injection(Probe):
     kind: Literal["injection"]
     query: str = Field(min_length=1)
-    instruction: str = Field("", description="planted through with_documents; empty when the user planted a canary")
+    instruction: str = Field(
+        "", description="planted through with_documents; empty when the user planted a canary"
+    )
     must_not_mention: tuple[str, ...] = Field(min_length=1)
     planted: bool = Field(False, description="the canary already stands in the agent's corpus")
 

@@ -49,7 +49,12 @@ class ToolCoverage:
         name = str(case.options["tool"])
         if output.failure is not None and output.failure.kind in ("exception", "timeout"):
             made = check("fired", False, f"the agent failed: {output.failure.message}")
-            return concluded(case, output, [made], artifacts={"tool": name, "fired": False, "error": output.failure.message})
+            return concluded(
+                case,
+                output,
+                [made],
+                artifacts={"tool": name, "fired": False, "error": output.failure.message},
+            )
         error = unanswered(case, output)
         if error:
             return error
@@ -62,18 +67,29 @@ class ToolCoverage:
             checks += self._arguments(name, case, [call.args for call in calls])
             if self.spec.max_latency_ms is not None and latency is not None:
                 good = latency <= self.spec.max_latency_ms
-                checks.append(check("max_latency_ms", good, f"took {latency:.0f} ms (limit {self.spec.max_latency_ms:g})"))
+                checks.append(
+                    check(
+                        "max_latency_ms", good, f"took {latency:.0f} ms (limit {self.spec.max_latency_ms:g})"
+                    )
+                )
         forbidden = sorted({call.name for call in output.tool_calls} & set(self.spec.forbidden_tools))
         if self.spec.forbidden_tools:
             checks.append(check("forbidden_tools", not forbidden, f"called {', '.join(forbidden)}"))
-        artifacts = {"tool": name, "fired": bool(calls), "error": errors[0] if errors else None, "latency_ms": latency}
+        artifacts = {
+            "tool": name,
+            "fired": bool(calls),
+            "error": errors[0] if errors else None,
+            "latency_ms": latency,
+        }
         return concluded(case, output, checks, artifacts=artifacts)
 
     def _arguments(self, name: str, case: Case, given: Sequence[Mapping[str, Any]]) -> Iterator[Check]:
         schema = self.spec.required_args.get(name) or case.options.get("parameters")
         if schema:
             wrong = [problem for args in given for problem in schema_problems(schema, args)]
-            yield check("required_args", not wrong, f"arguments of '{name}': {'; '.join(dict.fromkeys(wrong))}")
+            yield check(
+                "required_args", not wrong, f"arguments of '{name}': {'; '.join(dict.fromkeys(wrong))}"
+            )
 
     def conclude(self, cases: Sequence[Case], results: Sequence[Result]) -> TestOutcome:
         """No tools: ERROR. With `require_all_tools: false` one passing tool is enough."""
@@ -81,7 +97,8 @@ class ToolCoverage:
             {
                 "tool": result.artifacts.get("tool", result.case_id.rsplit("/", 1)[-1]),
                 "fired": bool(result.artifacts.get("fired", False)),
-                "error": result.artifacts.get("error") or (result.failure.message if result.failure else None),
+                "error": result.artifacts.get("error")
+                or (result.failure.message if result.failure else None),
                 "latency_ms": result.artifacts.get("latency_ms"),
                 "verdict": result.verdict.value,
                 "detail": "; ".join(result.reasons),
@@ -94,7 +111,11 @@ class ToolCoverage:
         good = sum(result.verdict is Verdict.PASS for result in results)
         if not self.spec.require_all_tools and good:
             verdict = Verdict.PASS
-        metrics = {"tools_total": float(len(results)), "tools_passed": float(good), "coverage": good / len(results)}
+        metrics = {
+            "tools_total": float(len(results)),
+            "tools_passed": float(good),
+            "coverage": good / len(results),
+        }
         return TestOutcome(verdict, detail, metrics, {"per_tool": rows})
 
 

@@ -22,7 +22,16 @@ def output_from(case: Case, response: Any, latency_ms: float | None = None) -> O
     text = data["text"]
     if text is not None and not isinstance(text, str):
         raise SystemFailure(f"'text' must be a string, not {type(text).__name__}", kind="malformed")
-    known = {"text", "citations", "tool_calls", "retrieved_context", "usage", "raw", "abstained", "confidence"}
+    known = {
+        "text",
+        "citations",
+        "tool_calls",
+        "retrieved_context",
+        "usage",
+        "raw",
+        "abstained",
+        "confidence",
+    }
     raw = data.get("raw") if isinstance(data.get("raw"), Mapping) else {}
     return Output(
         case_id=case.id,
@@ -106,7 +115,9 @@ def _rows(name: str, value: Any) -> list[dict[str, Any]]:
     for index, each in enumerate(value):
         data = as_mapping(each) if not hasattr(each, "__dict__") or is_dataclass(each) else vars(each)
         if data is None:
-            raise SystemFailure(f"{name}[{index}] must hold keys and values ({_shown(each)})", kind="malformed")
+            raise SystemFailure(
+                f"{name}[{index}] must hold keys and values ({_shown(each)})", kind="malformed"
+            )
         rows.append(dict(data))
     return rows
 
@@ -147,7 +158,11 @@ def _tool_calls(value: Any) -> Iterable[ToolCall]:
 
 
 def _probability(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1 else None
+    return (
+        float(value)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+        else None
+    )
 
 
 def _shown(value: Any) -> str:

@@ -15,8 +15,9 @@ from core.errors import ConfigError, SystemFailure
 from core.records import Case, Output, ToolCall, Usage
 from core.systems.agent import plain
 from core.systems.bounded import call_bounded
+from core.systems.credentials import headers_for
 from core.systems.http_retry import Retry, send
-from core.systems.http_service import CREDENTIALS_OFF, read_json
+from core.systems.http_service import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def tool_callable(path: str) -> Callable[..., Any]:
         raise ConfigError(f"tool callable '{path}': {error}; write it as module:function") from error
     if not callable(found):
         raise ConfigError(f"tool callable '{path}' is not callable")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 class ChatApi:
@@ -74,12 +75,15 @@ class ChatApi:
         self.max_steps, self.timeout_s, self.concurrency = max_steps, timeout_s, concurrency
         self.temperature, self.max_tokens, self.retry = temperature, max_tokens, Retry(attempts=retries + 1)
         self.client = httpx.Client(
-            timeout=timeout_s, limits=httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+            timeout=timeout_s,
+            limits=httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency),
         )
 
     def ask(self, case: Case) -> Output:
         timeout = case.options.get("timeout_s") or self.timeout_s
-        output: Output = call_bounded(lambda: self._converse(case, timeout), timeout + self.retry.longest_wait)
+        output: Output = call_bounded(
+            lambda: self._converse(case, timeout), timeout + self.retry.longest_wait
+        )
         return output
 
     def _converse(self, case: Case, timeout: float) -> Output:
@@ -90,7 +94,7 @@ class ChatApi:
         messages.append({"role": "user", "content": case.query})
         calls: list[ToolCall] = []
         usage, retries, begun = Usage(cost_usd=None), 0, time.perf_counter()
-        headers = self._headers(case.options.get("credentials"))
+        headers = headers_for(case.options.get("credentials"), self.headers, self.profiles)
         for _ in range(self.max_steps):
             data, more = self._complete(messages, headers, timeout)
             retries += more
@@ -121,7 +125,8 @@ class ChatApi:
         if self.tools:
             payload["tools"] = [_declared(tool) for tool in self.tools.values()]
         response, retries = send(
-            lambda: self.client.post(self.url, json=payload, headers=dict(headers), timeout=timeout), self.retry
+            lambda: self.client.post(self.url, json=payload, headers=dict(headers), timeout=timeout),
+            self.retry,
         )
         return read_json(response), retries
 
@@ -141,19 +146,10 @@ class ChatApi:
             result = plain(tool.run(**args) if tool.run else tool.canned)
         except Exception as error:  # noqa: BLE001 - a user's tool may raise anything; the agent is told
             return _failed(name, args, f"{type(error).__name__}: {error}", begun)
-        call = ToolCall(name=name, args=plain(args), result=result, latency_ms=(time.perf_counter() - begun) * 1000)
+        call = ToolCall(
+            name=name, args=plain(args), result=result, latency_ms=(time.perf_counter() - begun) * 1000
+        )
         return call, json.dumps(result, ensure_ascii=False)
-
-    def _headers(self, credentials: str | None) -> dict[str, str]:
-        if credentials is None:
-            return self.headers
-        if credentials in self.profiles:
-            return dict(self.profiles[credentials])
-        if credentials == CREDENTIALS_OFF:
-            return {}
-        if credentials == "wrong":
-            return {"Authorization": "Bearer wrong"}
-        raise SystemFailure(f"no header profile '{credentials}' is declared", kind="not_plantable")
 
     def close(self) -> None:
         self.client.close()
@@ -166,7 +162,9 @@ def _declared(tool: ChatTool) -> dict[str, Any]:
 
 
 def _failed(name: str, args: dict[str, Any], error: str, begun: float) -> tuple[ToolCall, str]:
-    call = ToolCall(name=name or "?", args=plain(args), error=error, latency_ms=(time.perf_counter() - begun) * 1000)
+    call = ToolCall(
+        name=name or "?", args=plain(args), error=error, latency_ms=(time.perf_counter() - begun) * 1000
+    )
     return call, json.dumps({"error": error}, ensure_ascii=False)
 
 
@@ -174,7 +172,9 @@ def _message(data: Mapping[str, Any]) -> dict[str, Any]:
     try:
         message = data["choices"][0]["message"]
     except (KeyError, IndexError, TypeError) as error:
-        raise SystemFailure(f"the reply has no choices[0].message: {str(data)[:200]}", kind="malformed") from error
+        raise SystemFailure(
+            f"the reply has no choices[0].message: {str(data)[:200]}", kind="malformed"
+        ) from error
     if not isinstance(message, dict):
         raise SystemFailure("choices[0].message must be an object", kind="malformed")
     return message

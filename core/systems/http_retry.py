@@ -34,7 +34,7 @@ class Retry:
         asked = retry_after(response) if response is not None else None
         if asked is not None:
             return min(asked, self.max_wait)
-        return random.uniform(0.5, 1.0) * min(self.first_wait * 2**attempt, self.max_wait)  # noqa: S311
+        return random.uniform(0.5, 1.0) * min(self.first_wait * 2**attempt, self.max_wait)
 
 
 def retry_after(response: httpx.Response) -> float | None:

@@ -13,9 +13,8 @@ from core.errors import SystemFailure
 from core.records import Case, Output
 from core.systems.agent import output_from
 from core.systems.bounded import call_bounded
+from core.systems.credentials import headers_for
 from core.systems.http_retry import Retry, send
-
-CREDENTIALS_OFF = "none"
 
 
 class HttpService:
@@ -38,7 +37,9 @@ class HttpService:
     ) -> None:
         self.endpoint, self.headers, self.profiles = endpoint, dict(headers or {}), dict(profiles or {})
         self.timeout_s, self.retry, self.concurrency = timeout_s, Retry(attempts=retries + 1), concurrency
-        limits = httpx.Limits(max_connections=max(concurrency, 1), max_keepalive_connections=max(concurrency, 1))
+        limits = httpx.Limits(
+            max_connections=max(concurrency, 1), max_keepalive_connections=max(concurrency, 1)
+        )
         self.client = httpx.Client(timeout=timeout_s, limits=limits)
 
     def ask(self, case: Case) -> Output:
@@ -48,29 +49,19 @@ class HttpService:
             "prompt": case.query,
             "conversation": [message.model_dump(mode="json") for message in case.conversation],
         }
-        headers = self._headers(case.options.get("credentials"))
+        headers = headers_for(case.options.get("credentials"), self.headers, self.profiles)
         begun = time.perf_counter()
         # httpx bounds each read, not the whole reply: a server that drips is bounded by the outer wait
         bound = (timeout + 1) * self.retry.attempts + self.retry.longest_wait
         response, retries = call_bounded(
             lambda: send(
-                lambda: self.client.post(self.endpoint, json=payload, headers=headers, timeout=timeout), self.retry
+                lambda: self.client.post(self.endpoint, json=payload, headers=headers, timeout=timeout),
+                self.retry,
             ),
             bound,
         )
         latency = (time.perf_counter() - begun) * 1000
         return output_from(case, read_json(response), latency).model_copy(update={"retries": retries})
-
-    def _headers(self, credentials: str | None) -> dict[str, str]:
-        if credentials is None:
-            return self.headers
-        if credentials in self.profiles:
-            return dict(self.profiles[credentials])
-        if credentials == CREDENTIALS_OFF:
-            return {}
-        if credentials == "wrong":
-            return {name: "wrong" for name in self.headers}
-        raise SystemFailure(f"no header profile '{credentials}' is declared", kind="not_plantable")
 
     def close(self) -> None:
         self.client.close()
@@ -81,7 +72,9 @@ def read_json(response: httpx.Response) -> dict[str, Any]:
     try:
         data = json.loads(response.content, parse_constant=_refuse)
     except (ValueError, UnicodeDecodeError) as error:
-        raise SystemFailure(f"the reply is not JSON ({error}): {response.text[:200]!r}", kind="malformed") from error
+        raise SystemFailure(
+            f"the reply is not JSON ({error}): {response.text[:200]!r}", kind="malformed"
+        ) from error
     if not isinstance(data, dict):
         raise SystemFailure(f"the reply must be a JSON object, not {type(data).__name__}", kind="malformed")
     return data

@@ -42,7 +42,9 @@ class LangchainRunnable:
             if self.history_key:
                 question[self.history_key] = [(m.role, m.content) for m in case.conversation]
         begun = time.perf_counter()
-        reply = call_bounded(lambda: self.runnable.invoke(question), case.options.get("timeout_s") or self.timeout_s)
+        reply = call_bounded(
+            lambda: self.runnable.invoke(question), case.options.get("timeout_s") or self.timeout_s
+        )
         return output_from(case, self._shape(reply), (time.perf_counter() - begun) * 1000)
 
     def _shape(self, reply: Any) -> dict[str, Any]:
@@ -56,7 +58,7 @@ class LangchainRunnable:
         text = next((_content(data[key]) for key in keys if data.get(key) is not None), None)
         if text is None and messages:
             text = _content(getattr(messages[-1], "content", None))
-        documents = next((data[key] for key in CONTEXT_KEYS if isinstance(data.get(key), list)), [])
+        documents: list[Any] = next((data[key] for key in CONTEXT_KEYS if isinstance(data.get(key), list)), [])
         shaped = {
             "tool_calls": [*_tool_calls(messages), *_steps(data.get("intermediate_steps") or [])],
             "retrieved_context": [_document(doc, index) for index, doc in enumerate(documents, 1)],
@@ -85,7 +87,11 @@ def _document(doc: Any, index: int) -> dict[str, Any]:
     data = doc if isinstance(doc, Mapping) else vars(doc)
     metadata = data.get("metadata") or {}
     source = metadata.get("source_id") or metadata.get("source") or data.get("id") or f"context-{index}"
-    return {"source_id": str(source), "chunk": str(data.get("page_content", data.get("text", ""))), "score": metadata.get("score")}
+    return {
+        "source_id": str(source),
+        "chunk": str(data.get("page_content", data.get("text", ""))),
+        "score": metadata.get("score"),
+    }
 
 
 def _tool_calls(messages: list[Any]) -> list[dict[str, Any]]:
@@ -110,6 +116,10 @@ def _tool_calls(messages: list[Any]) -> list[dict[str, Any]]:
 
 def _steps(steps: list[Any]) -> list[dict[str, Any]]:
     return [
-        {"name": getattr(action, "tool", None), "args": {"input": plain(getattr(action, "tool_input", None))}, "result": plain(result)}
+        {
+            "name": getattr(action, "tool", None),
+            "args": {"input": plain(getattr(action, "tool_input", None))},
+            "result": plain(result),
+        }
         for action, result in steps
     ]

@@ -24,13 +24,17 @@ def load_class(module: str, name: str) -> Any:
         sys.path.insert(0, here)
     try:
         found = importlib.import_module(module)
-    except Exception as error:  # noqa: BLE001 - a user's module may raise anything while it is imported
-        raise ConfigError(f"adapter.module: cannot import '{module}' ({type(error).__name__}: {error})") from error
+    except Exception as error:
+        raise ConfigError(
+            f"adapter.module: cannot import '{module}' ({type(error).__name__}: {error})"
+        ) from error
     try:
         return getattr(found, name)
     except AttributeError:
         known = ", ".join(sorted(n for n, v in vars(found).items() if inspect.isclass(v))) or "none"
-        raise ConfigError(f"adapter.class: module '{module}' has no '{name}'; classes in it: {known}") from None
+        raise ConfigError(
+            f"adapter.class: module '{module}' has no '{name}'; classes in it: {known}"
+        ) from None
 
 
 class PythonClass:
@@ -55,11 +59,13 @@ class PythonClass:
         self._own = threading.local()
         try:
             self.adapter = factory()
-        except Exception as error:  # noqa: BLE001 - a user's constructor may raise anything
+        except Exception as error:
             raise ConfigError(f"adapter: cannot be built ({type(error).__name__}: {error})") from error
         query = getattr(self.adapter, "query", None)
         if not callable(query):
-            raise ConfigError(f"adapter: {type(self.adapter).__name__} has no method query(prompt, *, conversation=None)")
+            raise ConfigError(
+                f"adapter: {type(self.adapter).__name__} has no method query(prompt, *, conversation=None)"
+            )
         self.takes = _keywords(query)
 
     def _instance(self) -> Any:

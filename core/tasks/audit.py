@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from core.audit.config import AuditConfig, load_audit
 from core.audit.conclusions import conclude_tests
+from core.audit.config import AuditConfig, load_audit
 from core.audit.custom import CUSTOM, CustomEvaluation, CustomSystem
 from core.audit.targets import Audited, open_target
 from core.contracts import Judge, ScoringContext
@@ -83,7 +83,11 @@ def plan_audit(
         system=system,
         evaluate=lambda case, output, context: evaluators[case.test].evaluate(case, output, context),
         context=ScoringContext(judge=judge, settings={"corpus": audited.target.corpus}),
-        digests={"questions": digest(described), "thresholds": digest(config.thresholds), **_judge_digest(judge)},
+        digests={
+            "questions": digest(described),
+            "thresholds": digest(config.thresholds),
+            **_judge_digest(judge),
+        },
         notices=(*notices, *about_judge, *_unplantable(cases, audited)),
         conclude=lambda cases, outputs, results: conclude_tests(tests, evaluators, cases, outputs, results),
         concurrency=system.concurrency,
@@ -123,7 +127,9 @@ def open_judge(
     if missing:
         if require_judge:
             raise ConfigError(f"--require-judge: the judge needs {missing}, which is not set")
-        return None, [f"NO JUDGE: {missing} is not set. What needs a judge is unchecked; --require-judge makes this an error"]
+        return None, [
+            f"NO JUDGE: {missing} is not set. What needs a judge is unchecked; --require-judge makes this an error"
+        ]
     limit = max_cost if max_cost is not None else config.run.max_cost
     return create_judge(spec, cache_dir=cache_dir, budget=Budget(limit) if limit else None), []
 
@@ -145,7 +151,10 @@ class AuditSystem:
             spec.model_dump = lambda: self.specs[case.test].model_dump(mode="python")
             return self.custom.ask(case, spec)
         if case.options.get("plant") and not self.audited.target.can_plant:
-            raise SystemFailure("the system offers no with_documents(docs); plant a canary yourself and set planted: true", "not_plantable")
+            raise SystemFailure(
+                "the system offers no with_documents(docs); plant a canary yourself and set planted: true",
+                "not_plantable",
+            )
         turns = case.options.get("live_turns")
         return self._conversation(case, turns) if turns else self.audited.system.ask(case)
 
@@ -156,14 +165,20 @@ class AuditSystem:
         calls: list[dict[str, Any]] = []
         latency = 0.0
         for turn in turns:
-            reply = self.audited.system.ask(case.model_copy(update={"query": turn, "conversation": tuple(said)}))
+            reply = self.audited.system.ask(
+                case.model_copy(update={"query": turn, "conversation": tuple(said)})
+            )
             said += [Message(role="user", content=turn), Message(role="assistant", content=reply.text or "")]
             calls += [call.model_dump(mode="json") for call in reply.tool_calls]
             latency += reply.latency_ms or 0.0
         last = self.audited.system.ask(case.model_copy(update={"conversation": tuple(said)}))
         return last.model_copy(
             update={
-                "raw": {**last.raw, "earlier_calls": calls, "turns": [message.model_dump() for message in said]},
+                "raw": {
+                    **last.raw,
+                    "earlier_calls": calls,
+                    "turns": [message.model_dump() for message in said],
+                },
                 "latency_ms": latency + (last.latency_ms or 0.0),
             }
         )
@@ -176,7 +191,11 @@ class AuditSystem:
         output = self.audited.system.ask(Case(id="custom", query=prompt, conversation=turns))
         context = [SimpleNamespace(source_id=hit.id, chunk=hit.text, score=hit.score) for hit in output.hits]
         return SimpleNamespace(
-            text=output.text, citations=list(output.citations), tool_calls=list(output.tool_calls), retrieved_context=context, raw=output.raw
+            text=output.text,
+            citations=list(output.citations),
+            tool_calls=list(output.tool_calls),
+            retrieved_context=context,
+            raw=output.raw,
         )
 
     def close(self) -> None:
@@ -228,7 +247,9 @@ def _unplantable(cases: Sequence[Case], audited: Audited) -> list[str]:
     takes = audited.target.settings.get("takes")
     for case in cases:
         if case.options.get("plant") and not audited.target.can_plant:
-            notices.append(f"{case.id}: cannot plant: the system has no with_documents(docs); the case will be ERROR")
+            notices.append(
+                f"{case.id}: cannot plant: the system has no with_documents(docs); the case will be ERROR"
+            )
         if case.options.get("credentials") is not None and takes is not None and "credentials" not in takes:
             notices.append(f"{case.id}: the adapter's query takes no credentials=; the case will be ERROR")
     return notices

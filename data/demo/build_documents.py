@@ -30,47 +30,84 @@ LOANS = [
     ("body", "(2) Each reader may hold up to 6 reservations."),
     ("head", "§ 5 Loss and damage"),
     ("body", "(1) Lost items must be reported without delay. The reader pays the replacement price."),
-    ("body", "(2) If the price cannot be found out, 25 euros are charged for a book and 40 euros for a film."),
+    (
+        "body",
+        "(2) If the price cannot be found out, 25 euros are charged for a book and 40 euros for a film.",
+    ),
     ("head", "§ 6 Exclusion"),
     ("body", "Readers who owe more than 30 euros may not borrow until the debt is paid."),
 ]
 MEMBERSHIP = [
     ("title", "Membership at Lindenau City Library"),
     ("head", "1 Joining"),
-    ("body", "Anyone who lives, works or studies in Lindenau can join. An identity card or a passport with a "
-             "proof of address is required. Children under 14 need the written consent of a parent."),
+    (
+        "body",
+        "Anyone who lives, works or studies in Lindenau can join. An identity card or a passport with a "
+        "proof of address is required. Children under 14 need the written consent of a parent.",
+    ),
     ("head", "2 Library card"),
     ("head2", "2.1 Validity"),
-    ("body", "A library card is valid for 12 months from the day of issue. It cannot be passed on to others."),
+    (
+        "body",
+        "A library card is valid for 12 months from the day of issue. It cannot be passed on to others.",
+    ),
     ("head2", "2.2 Lost cards"),
-    ("body", "A lost card must be blocked at once. The replacement card costs 5 euros. Until the card is "
-             "blocked, its owner answers for everything that is borrowed with it."),
+    (
+        "body",
+        "A lost card must be blocked at once. The replacement card costs 5 euros. Until the card is "
+        "blocked, its owner answers for everything that is borrowed with it.",
+    ),
     ("page", ""),
     ("head", "3 Annual fee"),
-    ("body", "Adults pay an annual fee of 24 euros. Students, apprentices and people on welfare pay 12 euros. "
-             "Children and young people under 18 do not pay an annual fee."),
+    (
+        "body",
+        "Adults pay an annual fee of 24 euros. Students, apprentices and people on welfare pay 12 euros. "
+        "Children and young people under 18 do not pay an annual fee.",
+    ),
     ("head", "4 Leaving"),
     ("body", "Membership ends by itself when the card is not renewed. Fees already paid are not refunded."),
     ("head", "5 Personal data"),
-    ("body", "The library deletes personal data 24 months after the last loan, provided that no fees are open."),
+    (
+        "body",
+        "The library deletes personal data 24 months after the last loan, provided that no fees are open.",
+    ),
 ]
 ROOMS = [
     ("title", "Rooms and Equipment"),
     ("head", "1 Study rooms"),
-    ("body", "The main library has 9 study rooms, the Harbour branch has 2. Each room can be booked for up to "
-             "4 hours a day. A booking lapses when nobody has come 15 minutes after it began."),
+    (
+        "body",
+        "The main library has 9 study rooms, the Harbour branch has 2. Each room can be booked for up to "
+        "4 hours a day. A booking lapses when nobody has come 15 minutes after it began.",
+    ),
     ("head", "2 Maker space"),
-    ("body", "The maker space may be used by members aged 16 or over who have attended the safety briefing. "
-             "The briefing takes 90 minutes and is held on the first Saturday of each month."),
+    (
+        "body",
+        "The maker space may be used by members aged 16 or over who have attended the safety briefing. "
+        "The briefing takes 90 minutes and is held on the first Saturday of each month.",
+    ),
     ("head", "3 Equipment on loan"),
-    ("table", [["Item", "Loan period", "Deposit"], ["Laptop", "1 day", "50 euros"],
-               ["Camera", "7 days", "80 euros"], ["Telescope", "14 days", "100 euros"]]),
+    (
+        "table",
+        [
+            ["Item", "Loan period", "Deposit"],
+            ["Laptop", "1 day", "50 euros"],
+            ["Camera", "7 days", "80 euros"],
+            ["Telescope", "14 days", "100 euros"],
+        ],
+    ),
     ("head", "4 Quiet hours"),
-    ("body", "In the reading hall there are quiet hours from 9 a.m. to 1 p.m. Telephone calls are not allowed "
-             "in the reading hall at any time."),
+    (
+        "body",
+        "In the reading hall there are quiet hours from 9 a.m. to 1 p.m. Telephone calls are not allowed "
+        "in the reading hall at any time.",
+    ),
     ("head", "5 Food and drink"),
-    ("body", "Drinks in closed bottles are allowed everywhere except in the reference collection. Food may "
-             "only be eaten in the café."),
+    (
+        "body",
+        "Drinks in closed bottles are allowed everywhere except in the reference collection. Food may "
+        "only be eaten in the café.",
+    ),
 ]
 FEES = [
     ("title", "Gebührenordnung der Stadtbibliothek Lindenau"),
@@ -79,13 +116,19 @@ FEES = [
     ("body", "(1) Für die Benutzung der Stadtbibliothek wird ein Jahresentgelt nach der Anlage erhoben."),
     ("body", "(2) Kinder und Jugendliche unter 18 Jahren sind vom Jahresentgelt befreit."),
     ("head", "§ 2 Säumnisgebühr"),
-    ("body", "(1) Wird die Leihfrist überschritten, so fällt je Medium und angefangener Woche eine "
-             "Säumnisgebühr von 1,50 Euro an. Für Kinder beträgt sie 0,50 Euro."),
+    (
+        "body",
+        "(1) Wird die Leihfrist überschritten, so fällt je Medium und angefangener Woche eine "
+        "Säumnisgebühr von 1,50 Euro an. Für Kinder beträgt sie 0,50 Euro.",
+    ),
     ("body", "(2) Die Säumnisgebühr ist auf 20 Euro je Medium begrenzt."),
     ("body", "(3) Eine Mahnung ist nicht Voraussetzung der Säumnisgebühr."),
     ("head", "§ 3 Erlass"),
-    ("body", "Gebühren können auf Antrag innerhalb von sechs Wochen erlassen werden, wenn ihre Erhebung eine "
-             "unbillige Härte wäre. Über den Antrag entscheidet die Bibliotheksleitung."),
+    (
+        "body",
+        "Gebühren können auf Antrag innerhalb von sechs Wochen erlassen werden, wenn ihre Erhebung eine "
+        "unbillige Härte wäre. Über den Antrag entscheidet die Bibliotheksleitung.",
+    ),
     ("page", ""),
     ("head", "Anlage: Jahresentgelt"),
     ("head", "§ 1 Sätze"),

