@@ -8,7 +8,7 @@ one tree: a child of a switched-off parent is irrelevant, not "changed".
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -413,8 +413,11 @@ def _matches(value: Any, wanted: list[Any]) -> bool:
     )
 
 
-def load_settings(source: str | Path | Mapping[str, Any] | None = None, **overrides: Any) -> RunSettings:
-    """Settings from a file (YAML, JSON, TOML), a mapping or nothing, with overrides (flags) on top.
+def load_settings(
+    source: str | Path | Mapping[str, Any] | None = None, *, without: Collection[str] = (), **overrides: Any
+) -> RunSettings:
+    """Settings from a file (YAML, JSON, TOML), a mapping or nothing, with overrides (flags) on top. Keys in
+    `without` belong to somebody else (the factors of a sweep) and are passed over.
 
     A component may be written as a mapping: `retriever: {type: bm25, idf: atire}`. Raises ConfigError with
     every problem, its key, its line and the nearest known name.
@@ -422,7 +425,8 @@ def load_settings(source: str | Path | Mapping[str, Any] | None = None, **overri
     read = (
         read_mapping(source) if isinstance(source, str | Path) else Source("settings", dict(source or {}), {})
     )
-    data = dict(read.data) | {key: value for key, value in overrides.items() if value is not None}
+    own = {key: value for key, value in read.data.items() if key not in without}
+    data = own | {key: value for key, value in overrides.items() if value is not None}
     if isinstance(data.get("retriever"), Mapping):
         spec = dict(data["retriever"])
         data["retriever"] = spec.pop("type", None)
