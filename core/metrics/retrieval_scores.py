@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 
 from core.contracts import Metric, ScoringContext, add_metric, metric
@@ -277,25 +277,29 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(words(text))
 
 
+_Unit = tuple[frozenset[str], frozenset[str]]  # numbers; longer words (all words where there are neither)
+
+
 @lru_cache(maxsize=8_192)
-def _reference_units(gold_answer: str, keywords: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+def _reference_units(gold_answer: str, keywords: tuple[str, ...]) -> tuple[_Unit, ...]:
     units = [words(keyword) for keyword in keywords]
     for sentence in gold_answer.replace("\n", ". ").replace("; ", ". ").split(". "):
         if len(sentence.strip()) >= _SENTENCE:
             units.append(words(sentence))
-    return tuple(dict.fromkeys(filter(None, units)))
+    return tuple(_unit(unit) for unit in dict.fromkeys(filter(None, units)))
 
 
-def _unit_found(unit: tuple[str, ...], texts: Sequence[frozenset[str]]) -> bool:
+def _unit(unit: tuple[str, ...]) -> _Unit:
+    numbers = frozenset(word for word in unit if word[0].isdigit())
+    content = frozenset(word for word in unit if len(word) > 3 and not word[0].isdigit())
+    return numbers, content or (frozenset() if numbers else frozenset(unit))
+
+
+def _unit_found(unit: _Unit, texts: Sequence[frozenset[str]]) -> bool:
     """Whether one text holds at least 70 % of the unit's longer words, and all its numbers."""
-    numbers = [word for word in unit if word[0].isdigit()]
-    content = [word for word in unit if len(word) > 3 and not word[0].isdigit()] or (
-        [] if numbers else list(unit)
-    )
-    for text in texts:
-        if all(n in text for n in numbers) and sum(w in text for w in content) >= 0.7 * len(content):
-            return True
-    return False
+    numbers, content = unit
+    needed = 0.7 * len(content)
+    return any(numbers <= text and len(content & text) >= needed for text in texts)
 
 
 @metric(
@@ -318,8 +322,3 @@ def ragas_recall(texts: Sequence[str], gold_answer: str | None, keywords: Sequen
         return None
     present = [_word_set(text) for text in texts]
     return sum(_unit_found(unit, present) for unit in units) / len(units)
-
-
-def relevance_record(relevance: RelevanceOf) -> Mapping[str, int]:
-    """What `Result.relevance` keeps: the grade of each hit."""
-    return dict(relevance.grades)
