@@ -57,6 +57,12 @@ def stop_words(language: str) -> frozenset[str]:
     return frozenset().union(*(stop_words(each) for each in ("fr", "es", "it", "nl")))
 
 
+@cache
+def _languages_of_stop_words() -> dict[str, tuple[str, ...]]:
+    every = frozenset().union(*(stop_words(name) for name in _DETECTED))
+    return {word: tuple(name for name in _DETECTED if word in stop_words(name)) for word in every}
+
+
 @lru_cache(maxsize=65_536)
 def language(text: str) -> str:
     """ "de", "en" or "other": the language whose function words fill most of the first 400 words.
@@ -64,9 +70,12 @@ def language(text: str) -> str:
     A text without function words is German when it has umlauts or German endings, else "other"; ask with more
     text (question and answer together) where answers are short.
     """
-    seen = words(text)[:400]
-    counts = {name: sum(word in stop_words(name) for word in seen) for name in _DETECTED}
-    best = max(_DETECTED, key=lambda name: counts[name])  # the first named wins a tie
+    counts = dict.fromkeys(_DETECTED, 0)
+    spoken_in = _languages_of_stop_words()
+    for word in words(text)[:400]:
+        for name in spoken_in.get(word, ()):
+            counts[name] += 1
+    best = max(_DETECTED, key=counts.__getitem__)  # the first named wins a tie
     if counts[best] == 0:
         return "de" if _GERMAN_HINT.search(text.casefold()) else "other"
     return best if best in ("de", "en") else "other"

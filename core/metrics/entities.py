@@ -43,17 +43,22 @@ def _lead(sentence: str) -> int:
 @lru_cache(maxsize=16_384)
 def entities(text: str, language: str) -> frozenset[str]:
     """Names, numbers with units, dates, references and codes of a text, in comparable form."""
-    values = {
+    return names(text, language) | _values(text, language)
+
+
+@lru_cache(maxsize=4_096)
+def _values(text: str, language: str) -> frozenset[str]:
+    return frozenset(
         f"{slot.value:g} {slot.unit}".strip() if slot.value is not None else slot.key
         for slot in slots(text, language)
         if not slot.weak
-    }
-    return names(text, language) | values
+    )
 
 
-def _present(wanted: frozenset[str], text: str, language: str) -> int:
-    there, folded = entities(text, language), f" {fold(text)} "
-    return sum(each in there or (not each[0].isdigit() and each in folded) for each in wanted)
+def _present(wanted: frozenset[str], text: str, language: str) -> frozenset[str]:
+    """Those of the entities that a text has: names as substrings of the folded text, values as values."""
+    values, folded = _values(text, language), fold(text)
+    return frozenset(each for each in wanted if each in values or (not each[0].isdigit() and each in folded))
 
 
 @metric(
@@ -75,7 +80,9 @@ def context_entities_recall(gold: str, passages: tuple[str, ...], language: str 
     wanted = entities(gold, language)
     if not wanted or not passages:
         return None
-    found = frozenset(each for each in wanted if any(_present(frozenset({each}), text, language) for text in passages))
+    found: frozenset[str] = frozenset()
+    for text in passages:
+        found |= _present(wanted - found, text, language)
     return len(found) / len(wanted)
 
 
@@ -96,4 +103,4 @@ def answer_entity_precision(answer: str, gold: str, language: str = "en") -> flo
     0.0
     """
     wanted = entities(answer, language)
-    return _present(wanted, gold, language) / len(wanted) if wanted else None
+    return len(_present(wanted, gold, language)) / len(wanted) if wanted else None

@@ -23,8 +23,8 @@ _ISO = re.compile(rf"(?<!\d)(?P<year>{_YEAR})-(?P<m>\d\d)-(?P<d>\d\d)(?!\d)")
 _DOTTED = re.compile(rf"(?<![\d.,])(?P<d>\d\d?)\.\s?(?P<m>0?[1-9]|1[0-2])\.\s?(?P<year>{_YEAR}|\d\d(?!\d))?(?![\d])")
 _SLASHED = re.compile(rf"(?<![\d/])(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<year>{_YEAR})(?!\d)")
 _DAY_MONTH = re.compile(rf"(?<![\d.,])(?P<d>\d\d?)(?:\.|st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?(?:\s+(?P<year>{_YEAR})(?!\d))?")
-_MONTH_DAY = re.compile(rf"\b{_MONTH}\s+(?P<d>\d\d?)(?:st|nd|rd|th)?(?![\d])(?:,?\s+(?P<year>{_YEAR})(?!\d))?")
-_MONTH_YEAR = re.compile(rf"\b{_MONTH},?\s+(?:of\s+)?(?P<year>{_YEAR})(?!\d)")
+_MONTH_DAY = re.compile(rf"\b(?=[JFMASOND]){_MONTH}\s+(?P<d>\d\d?)(?:st|nd|rd|th)?(?![\d])(?:,?\s+(?P<year>{_YEAR})(?!\d))?")
+_MONTH_YEAR = re.compile(rf"\b(?=[JFMASOND]){_MONTH},?\s+(?:of\s+)?(?P<year>{_YEAR})(?!\d)")
 _YEARS = re.compile(rf"(?<![\w.,/-])(?P<a>{_YEAR})\s?/\s?(?P<b>{_YEAR}|\d\d)(?![\d/])")
 _LONE_YEAR = re.compile(
     rf"(?<![\w.,])(?P<year>{_YEAR})(?![\d%€]|[.,]\d)(?!\s*(?:%|€|\$|EUR|Euro|LP|ECTS|km|kg|Stück|Studierende|students|people|words|Wörter|Zeichen))"
@@ -40,37 +40,38 @@ _LAW = re.compile(
     r"(?:\s*(?:,\s*)?(?:S\.|Satz|sentence)\s*(?P<satz>\d+))?(?:\s*(?:,\s*)?(?:Nr\.?|Nummer|no\.?)\s*(?P<nr>\d+[a-z]?))?",
     re.IGNORECASE,
 )
-_PLACE = re.compile(
-    r"\b(?P<what>Art(?:ikel|icle|\.)|Sections?|Sec\.|Abschnitt|Kapitel|Chapter|Anlage|Annex|Anhang|Appendix|Tabelle|Table"
-    r"|Abbildung|Figure|Fig\.|Abs\.|Absatz|Satz|Nr\.|Nummer|Seite|Page|Phase|Version|Stufe|Level|Teil|Part)\s*"
-    r"(?P<no>\d+[a-z]?(?:\.\d+)*)(?![\w%])",
-    re.IGNORECASE,
-)
+_PLACE = re.compile(r"(?<!\w)(?P<what>[A-Za-z]{2,9}\.?)\s*(?P<no>\d+[a-z]?(?:\.\d+)*)(?![\w%])")
 _PLACES = {
     "artikel": "art", "article": "art", "art.": "art", "section": "section", "sections": "section",
     "sec.": "section", "abschnitt": "section", "kapitel": "chapter", "chapter": "chapter", "anlage": "annex",
-    "annex": "annex", "anhang": "annex", "appendix": "annex", "tabelle": "table", "table": "table",
+    "annex": "annex", "anhang": "annex", "tabelle": "table", "table": "table",
     "abbildung": "figure", "figure": "figure", "fig.": "figure", "abs.": "abs", "absatz": "abs", "nr.": "no",
     "nummer": "no", "seite": "page", "page": "page", "stufe": "level", "level": "level", "teil": "part",
+    "part": "part", "appendix": "annex", "satz": "satz", "phase": "phase", "version": "version",
 }  # fmt: skip
 _CODE = re.compile(r"(?<![\w§])(?:[A-ZÄÖÜ][A-Za-zÄÖÜ]{0,7}-?\d+[A-Za-z]?(?:\.\d+)*)(?![\w])")
 _TIGHT = re.compile(r"(?<![\w.,])\d+[A-Za-z]+\d+\w*(?!\w)|(?<![\w.,])\d{1,2}[a-zA-Z](?![\w])")
 _UNIT_LETTERS = frozenset("hmgltbwsHMGLTBWS")
+_DIGIT = re.compile(r"\d")
 _DOI = re.compile(r"(?:https?://|www\.)\S+|\b10\.\d{4,}/\S+|\b[\w.+-]+@[\w-]+\.[\w.]+")
 
 
 def moments(text: str) -> Iterator[tuple[int, int, str, str]]:
     """(start, end, kind, key) of every address, reference, date, time and code; kinds: reference, date, time,
     code. Earlier ones win where two overlap."""
-    for match in _DOI.finditer(text):
-        yield *match.span(), "code", match.group().rstrip(".,;").casefold()
+    if "@" in text or "10." in text or "http" in text or "www." in text:
+        for match in _DOI.finditer(text):
+            yield *match.span(), "code", match.group().rstrip(".,;").casefold()
+    if not _DIGIT.search(text):
+        return
     if "§" in text:
         for match in _LAW.finditer(text):
             parts = [("§", match["no"].replace(" ", "")), ("abs", match["abs"]), ("s", match["satz"]), ("nr", match["nr"])]
             yield *match.span(), "reference", " ".join(f"{name}{value}" for name, value in parts if value).casefold()
     for match in _PLACE.finditer(text):
-        what = match["what"].casefold()
-        yield *match.span(), "reference", f"{_PLACES.get(what, what)}{match['no']}".casefold()
+        kind = _PLACES.get(match["what"].casefold())
+        if kind is not None:
+            yield *match.span(), "reference", f"{kind}{match['no']}".casefold()
     yield from _dates(text)
     yield from _times(text)
     for match in _CODE.finditer(text):
@@ -104,7 +105,13 @@ def _dates(text: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _times(text: str) -> Iterator[tuple[int, int, str, str]]:
-    for pattern in (_CLOCK12, _CLOCK):
+    folded = text.casefold()
+    patterns = [
+        pattern
+        for pattern, hints in ((_CLOCK12, ("am", "pm", "a.m", "p.m", "a. m", "p. m")), (_CLOCK, (":", "uhr")))
+        if any(hint in folded for hint in hints)
+    ]
+    for pattern in patterns:
         for match in pattern.finditer(text):
             groups = match.groupdict()
             minute = next((groups[name] for name in ("m", "m1", "m2", "m3") if groups.get(name)), "00")

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
@@ -89,7 +88,6 @@ _NUMBER = re.compile(
 _GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*|[½¼¾⅓⅔]|\d+-[^\W\d_]+", re.UNICODE)
 _AFTER = re.compile(r"[\s -]*([^\W\d_][\w-]*|[%‰€$£°]\w?)")
-_CURRENCY = re.compile(r"([€$£])\s?$")
 _MIN = re.compile(
     r"(?:mindestens|wenigstens|minimum|minimal|at least|no(?:t)? (?:less|fewer) than|nicht weniger als"
     r"|minimum of|mindestzahl von|nicht unter)\s*(?:[^\d.;:!?]{0,24})$",
@@ -99,6 +97,9 @@ _MAX = re.compile(
     r"(?:höchstens|maximal|maximum|max\.|at most|up to|no more than|not more than|nicht mehr als|bis zu|längstens"
     r"|not exceed(?:ing)?|maximum of|nicht über)\s*(?:[^\d.;:!?]{0,24})$",
     re.IGNORECASE,
+)
+_BOUND_HINT = re.compile(
+    r"[Mm]ind|[Ww]enig|[Mm]ini|[Ll]east|less|fewer|unter|[Hh]öchst|[Mm]ax|[Mm]ost|[Uu]p to|more|mehr|[Bb]is|[Ll]ängst|exceed|über"
 )
 _OR_MORE = re.compile(r"^\s*(?:\w+\s+)?(?:oder mehr|or more|or higher|und mehr|at (?:the )?least)\b", re.IGNORECASE)
 _OR_LESS = re.compile(r"^\s*(?:\w+\s+)?(?:oder weniger|or less|or fewer|at (?:the )?most)\b", re.IGNORECASE)
@@ -123,30 +124,28 @@ _COUNTED_SCALES = frozenset("dutzend dozen hundred thousand million billion mill
 @lru_cache(maxsize=32_768)
 def slots(text: str, language: str = "other") -> tuple[Slot, ...]:
     """Everything in a text that must match, in order of place. Citation markers ("[1]") are not read. Linear."""
-    taken: list[tuple[int, int]] = [match.span() for match in _MARKER.finditer(text)]
+    taken = bytearray(len(text))
+    for match in _MARKER.finditer(text) if "[" in text else ():
+        _take(taken, *match.span())
     found: list[Slot] = []
     for start, end, kind, key in moments.moments(text):
-        if not _overlaps(taken, start, end):
+        if 1 not in taken[start:end]:
             found.append(Slot(kind, None, key, start, end))
-            taken.append((start, end))
+            _take(taken, start, end)
     free = _mask(text, taken)
     numbers = sorted([*_digits(free, language), *_number_words(free, language)], key=lambda slot: slot.start)
     numbers = _share_units(free, _ranges(free, _dropped_ordinals(free, numbers)))
     return tuple(sorted([*found, *numbers], key=lambda slot: (slot.start, slot.end)))
 
 
-def _overlaps(taken: list[tuple[int, int]], start: int, end: int) -> bool:
-    return any(start < right and left < end for left, right in taken)
+def _take(taken: bytearray, start: int, end: int) -> None:
+    taken[start:end] = b"\x01" * (end - start)
 
 
-def _mask(text: str, spans: list[tuple[int, int]]) -> str:
-    pieces, at = [], 0
-    for start, end in sorted(spans):
-        if start < at:
-            continue
-        pieces += [text[at:start], "\x00" * (end - start)]
-        at = end
-    return "".join([*pieces, text[at:]])
+def _mask(text: str, taken: bytearray) -> str:
+    if 1 not in taken:
+        return text
+    return "".join("\x00" if used else character for character, used in zip(text, taken, strict=True))
 
 
 def _digits(text: str, language: str) -> list[Slot]:
@@ -175,13 +174,25 @@ def _number_words(text: str, language: str) -> list[Slot]:
     found: list[Slot] = []
     tokens = list(_WORD.finditer(text))
     parts = [token.group().casefold() for token in tokens]
-    at = 0
-    while at < len(tokens):
+    past = 0
+    for at, part in enumerate(parts):
+        if at < past or not _may_count(part):
+            continue
         slot, used = _read_words(text, tokens, parts, at, language)
         if slot is not None:
             found.append(slot)
-        at += used
+        past = at + used
     return found
+
+
+@lru_cache(maxsize=65_536)
+def _may_count(word: str) -> bool:
+    return (
+        word in _GLYPHS
+        or word in ("ein", "eine", "a")
+        or numerals.word_number(word) is not None
+        or ("-" in word and numerals.english_run(word.split("-")) is not None)
+    )
 
 
 def _read_words(
@@ -248,9 +259,9 @@ def _furnished(text: str, slot: Slot, *, directly: bool) -> Slot:
     scale = _AFTER.match(text, end)
     if scale and value is not None and slot.kind == "number" and scale.group(1).casefold() in numerals.SCALES:
         value, end = value * numerals.SCALES[scale.group(1).casefold()], scale.end()
-    currency = _CURRENCY.search(text[max(0, slot.start - 2) : slot.start])
-    if currency:
-        unit = unit_of(currency.group(1))
+    sign = text[max(0, slot.start - 2) : slot.start].strip()[-1:]
+    if sign and sign in "€$£":
+        unit = unit_of(sign)
     place, skipped = end + (end != slot.end and text[end : end + 1] == "."), 0
     while not unit and skipped < 4:
         match = _AFTER.match(text, place)
@@ -268,9 +279,10 @@ def _furnished(text: str, slot: Slot, *, directly: bool) -> Slot:
         place, skipped = match.end(), skipped + 1
     before = text[max(0, slot.start - 60) : slot.start]
     after = text[end : end + 40]
-    bound = "min" if _MIN.search(before) or _OR_MORE.match(after) else ""
-    bound = bound or ("max" if _MAX.search(before) or _OR_LESS.match(after) else "")
-    about = bool(_ABOUT.search(before))
+    hinted = bool(_BOUND_HINT.search(before))
+    bound = "min" if (hinted and _MIN.search(before)) or _OR_MORE.match(after) else ""
+    bound = bound or ("max" if (hinted and _MAX.search(before)) or _OR_LESS.match(after) else "")
+    about = bool(_ABOUT.search(before[-16:]))
     return replace(slot, value=value, end=end, unit=unit, noun="" if unit else noun, bound=bound, approximate=about)
 
 
@@ -322,12 +334,14 @@ def same(gold: Slot, given: Slot) -> bool:
     prefix of the other; a date agrees with a coarser one."""
     if gold.value is None or given.value is None:
         return gold.kind == given.kind and _same_key(gold, given)
+    if gold.unit == given.unit:
+        return abs(gold.value - given.value) <= 1e-9 * max(1.0, abs(gold.value))
     if not _same_dimension(gold, given):
         return False
     left, right = _in_base(gold), _in_base(given)
-    if gold.unit and given.unit and gold.unit != given.unit and _dated(gold, given):
+    if gold.unit and given.unit and _dated(gold, given):
         return abs(left - right) <= TOLERANCE * max(abs(left), abs(right))
-    if gold.unit != given.unit and gold.unit and given.unit and dimension(gold.unit) not in _POINT_LIKE:
+    if gold.unit and given.unit and dimension(gold.unit) not in _POINT_LIKE:
         return abs(left - right) <= 1e-9 * max(1.0, abs(left), abs(right))
     return abs(gold.value - given.value) <= 1e-9 * max(1.0, abs(gold.value))
 
@@ -373,10 +387,3 @@ def _same_key(gold: Slot, given: Slot) -> bool:
     if gold.kind == "date":
         return moments.same_date(gold.key, given.key)
     return gold.key == given.key
-
-
-def at(found: tuple[Slot, ...], start: int, end: int) -> tuple[Slot, ...]:
-    """The slots that lie in `[start, end)`; `found` is sorted by start."""
-    starts = [slot.start for slot in found]
-    first = bisect_right(starts, start - 1)
-    return tuple(slot for slot in found[first:] if slot.start < end and slot.end <= end)

@@ -9,6 +9,7 @@ with thresholds fitted on labels (`python -m tests.benchmarks support` prints ho
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -80,15 +81,22 @@ def _tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)
 def _grams(text: str) -> frozenset[str]:
-    plain = " ".join(words(fold(text)))
+    plain = " ".join(words(text))
     if len(plain) < _GRAM:
         return frozenset({plain}) if plain else frozenset()
     return frozenset(plain[at : at + _GRAM] for at in range(len(plain) - _GRAM + 1))
 
 
-@lru_cache(maxsize=1_024)
-def _all_slots(passage: str) -> tuple[Slot, ...]:
-    return slots(passage, language(passage))
+@lru_cache(maxsize=4_096)
+def _folded(passage: str) -> str:
+    return fold(passage)
+
+
+@lru_cache(maxsize=4_096)
+def _all_slots(passage: str) -> tuple[tuple[int, ...], tuple[Slot, ...]]:
+    """(starts, slots) of a passage, sorted."""
+    found = slots(passage, language(passage))
+    return tuple(slot.start for slot in found), found
 
 
 @lru_cache(maxsize=16_384)
@@ -118,7 +126,7 @@ def support(claim: str, passage: str) -> Support:
     best = Support("not_enough_info", -1.0)
     for index, precision in _best_sentences(tokens, cut):
         score = 0.5 * precision + 0.5 * contained
-        window = passage[cut[max(0, index - 1)].start : cut[min(len(cut) - 1, index + 1)].end]
+        window = (cut[max(0, index - 1)].start, cut[min(len(cut) - 1, index + 1)].end)
         guard, cap, differs = _guard(needed, negative, named, passage, cut[index], window)
         guarded = min(score, cap)
         label: Label = "supported" if guarded >= SUPPORTED else "not_enough_info"
@@ -156,29 +164,32 @@ def _guard(
     named: frozenset[str],
     passage: str,
     sentence: _Sentence,
-    window: str,
+    window: tuple[int, int],
 ) -> tuple[str, float, bool]:
     """(guard that failed or "", cap on the score, whether the passage says something else)."""
     said = passage[sentence.start : sentence.end]
     if needed:
-        spoken = language(window)
-        there = slots(window, spoken)
+        starts, every = _all_slots(passage)
+        there = every[bisect_left(starts, window[0]) : bisect_left(starts, window[1])]
         lost = [slot for slot in needed if not any(same(slot, each) for each in there)]
         if lost:
-            here = slots(said, spoken)
+            here = [each for each in there if sentence.start <= each.start < sentence.end]
             differs = any(
-                comparable(slot, each) and not each.weak and each.kind == slot.kind and (slot.unit or not each.unit)
+                comparable(slot, each)
+                and not each.weak
+                and each.kind == slot.kind
+                and (slot.unit or not each.unit)
                 and not any(same(each, other) for other in needed)
                 for slot in lost
                 for each in here
-            )  # fmt: skip
-            if differs or any(not any(same(slot, each) for each in _all_slots(passage)) for slot in lost):
+            )
+            if differs or any(not any(same(slot, each) for each in every) for slot in lost):
                 return lost[0].kind, GUARD_VALUE, differs
             return lost[0].kind, GUARD_FAR, False
     if negative != bool(stance(said).negations) and (negative or len(said) < 3 * 80):
         return "negation", GUARD_NEGATION if negative else GUARD_NAME, negative is True
     if named:
-        folded = fold(passage)
+        folded = _folded(passage)
         if any(name not in folded for name in named):
             return "name", GUARD_NAME, False
     return "", 1.0, False
