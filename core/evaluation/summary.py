@@ -296,8 +296,3 @@ def _detectable(n: int, discordance: float) -> float | None:
         return detectable_difference(n, discordance, sided=1)
     factor = 2.4864749  # z(.95) + z(.80)
     return float((factor**2 * discordance / (n + factor**2)) ** 0.5)
-
-
-def means(aggregates: Iterable[Aggregate], group_by: str = "", group: str = "") -> Mapping[str, float | None]:
-    """Metric → mean, of all cases or of one group."""
-    return {row.metric: row.mean for row in aggregates if (row.group_by, row.group) == (group_by, group)}
