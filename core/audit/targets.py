@@ -26,6 +26,7 @@ from core.audit.config import (
 from core.contracts import System, Target
 from core.errors import ConfigError, Problem, SystemFailure
 from core.inputs.documents import load_documents
+from core.inputs.workbook import load_prepared
 from core.records import Case, Output
 from core.retrieval.stages import Stages
 from core.settings import load_settings
@@ -152,7 +153,14 @@ def _pipeline(adapter: PipelineAdapter, cache_dir: Path) -> Audited:
 
 
 def _prepared(adapter: PreparedAdapter) -> Audited:
-    raise ConfigError(f"adapter.path: {adapter.path}: prepared outputs cannot be read yet")
+    sets = load_prepared(Path(adapter.path), adapter.columns or None)
+    if len(sets) != 1:
+        names = ", ".join(each.name for each in sets)
+        raise ConfigError(
+            f"adapter.path: {adapter.path} holds {len(sets)} runs ({names}); an audit needs one"
+        )
+    by_query = {case.query: case.id for case in sets[0].cases}
+    return Audited(ByQuery(Replay(sets[0].outputs), by_query), Target(corpus=read_corpus(adapter.corpus)))
 
 
 class ByQuery:

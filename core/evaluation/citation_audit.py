@@ -10,6 +10,7 @@ from core.contracts import ScoringContext, Target
 from core.evaluation.audit import AuditScoring, TestOutcome, concluded, judged, unanswered
 from core.evaluation.rag_quality import check
 from core.evaluation.shapes import CitationAuditSpec
+from core.metrics.support import SCORER, support
 from core.records import Case, Check, Judgement, Output, Result, Verdict
 from core.text import sentence_spans
 
@@ -86,6 +87,13 @@ class CitationAudit:
     ) -> tuple[Check, Judgement | None]:
         """One citation below `weak` is at best WEAK for its test however good the mean is: here it is `weak`, and
         the test's verdict looks at the mean as well."""
+        if context.judge is None:
+            found = support(cited.claim, source)
+            detail = f"no judge; the offline scorer says {found.score:.2f} and decides nothing"
+            unjudged = Check(
+                name="citation_support", outcome="unchecked", detail=detail, hard=False, score=found.score
+            )
+            return unjudged, None
         parts = {"source": source, "claim": cited.claim}
         subject = f"citation of {cited.source_id} in {case.id}"
         made, judgement = judged(
@@ -220,4 +228,4 @@ def _row_verdict(row: dict[str, Any]) -> str:
 def _scorer(judgement: Judgement | None, context: ScoringContext) -> str | None:
     if judgement is not None:
         return f"{judgement.provider}:{judgement.model}" if judgement.model else judgement.provider
-    return context.judge.provider if context.judge else None
+    return context.judge.provider if context.judge else SCORER

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from core.audit.conclusions import conclude_tests
-from core.audit.config import AuditConfig, load_audit
+from core.audit.config import AuditConfig, JudgeConfig, load_audit
 from core.audit.custom import CUSTOM, CustomEvaluation, CustomSystem
 from core.audit.targets import Audited, open_target
 from core.contracts import Judge, ScoringContext
@@ -22,8 +22,10 @@ from core.evaluation.shapes import CustomSpec, TestSpec
 from core.evaluation.tool_coverage import ToolCoverage
 from core.evaluation.write_safety import WriteSafety
 from core.judge import create_judge, missing_key
+from core.judge.twice import TwiceAsked
+from core.judge.votes import flip_rate_of
 from core.llm.usage import Budget
-from core.records import Case, Message, Output, digest
+from core.records import Case, Message, Output, Result, Usage, digest
 from core.task import Task
 
 _EVALUATORS: dict[str, Any] = {
@@ -89,7 +91,10 @@ def plan_audit(
             **_judge_digest(judge),
         },
         notices=(*notices, *about_judge, *_unplantable(cases, audited)),
-        conclude=lambda cases, outputs, results: conclude_tests(tests, evaluators, cases, outputs, results),
+        conclude=lambda cases, outputs, results: {
+            **conclude_tests(tests, evaluators, cases, outputs, results),
+            **_about_judge(judge, results),
+        },
         concurrency=system.concurrency,
         judge_concurrency=judge.concurrency if judge is not None else 1,
     )
@@ -116,13 +121,7 @@ def open_judge(
         if require_judge:
             raise ConfigError(f"--require-judge: {reason}")
         return None, [f"{reason}: what needs a judge is unchecked"]
-    spec = {
-        key: value
-        for key, value in wanted.model_dump(mode="json", exclude={"fixtures_path"}).items()
-        if value is not None
-    }
-    if judge_cache:
-        spec["cache"] = judge_cache
+    spec = _judge_spec(wanted, judge_cache)
     missing = None if spec.get("cache") == "only" else missing_key(spec)
     if missing:
         if require_judge:
@@ -131,7 +130,22 @@ def open_judge(
             f"NO JUDGE: {missing} is not set. What needs a judge is unchecked; --require-judge makes this an error"
         ]
     limit = max_cost if max_cost is not None else config.run.max_cost
-    return create_judge(spec, cache_dir=cache_dir, budget=Budget(limit) if limit else None), []
+    judge = create_judge(spec, cache_dir=cache_dir, budget=Budget(limit) if limit else None)
+    return (TwiceAsked(judge, wanted.audit_share) if wanted.audit_share else judge), []
+
+
+def _judge_spec(wanted: JudgeConfig, cache: str | None) -> dict[str, Any]:
+    """The judge's own parameters: the local one has no model, key or cache."""
+    if wanted.provider == "local":
+        return {
+            "provider": "local",
+            "max_concurrency": wanted.max_concurrency,
+            "fitted": wanted.thresholds_file,
+        }
+    given = wanted.model_dump(mode="json", exclude={"fixtures_path", "thresholds_file", "audit_share"})
+    return {key: value for key, value in given.items() if value is not None} | (
+        {"cache": cache} if cache else {}
+    )
 
 
 class AuditSystem:
@@ -253,3 +267,24 @@ def _unplantable(cases: Sequence[Case], audited: Audited) -> list[str]:
         if case.options.get("credentials") is not None and takes is not None and "credentials" not in takes:
             notices.append(f"{case.id}: the adapter's query takes no credentials=; the case will be ERROR")
     return notices
+
+
+def _about_judge(judge: Judge | None, results: Sequence[Result]) -> dict[str, Any]:
+    """What judging took, how often votes flipped, and how often the judge agreed with itself."""
+    if judge is None:
+        return {"judge": {"provider": "none"}}
+    given = [judgement for result in results for judgement in result.judgements]
+    usage = Usage()
+    for judgement in given:
+        usage = usage + judgement.usage if judgement.usage else usage
+    told: dict[str, Any] = {
+        "provider": judge.provider,
+        "model": judge.model,
+        "judgements": len(given),
+        "failures": sum(judgement.failure is not None for judgement in given),
+        "usage": usage.model_dump(mode="json"),
+        "flip_rate": flip_rate_of(given) if any(len(j.votes) > 1 for j in given) else None,
+    }
+    if isinstance(judge, TwiceAsked):
+        told["self_agreement"] = judge.agreement()
+    return {"judge": told}
