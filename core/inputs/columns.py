@@ -158,6 +158,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "explanation": ("classifier_explanation", "api_explanation"),
     "error": ("error", "error_message", "exception"),
 }
+for _role, _score in (("prediction", "score"), ("retrieved", "retrieved_score")):
+    ALIASES[_score] += tuple(f"{name} score" for name in ALIASES[_role])
+ALIASES["chunk_text"] += tuple(f"{name} text" for name in ALIASES["prediction"])
+ALIASES["title"] += tuple(f"{name} title" for name in ALIASES["prediction"])
 RANKED_ROLES = ("prediction", "score", "chunk_id", "title", "chunk_text", "retrieved", "retrieved_score")
 CONTENT_ROLES = ("prediction", "answer", "retrieved", "chunk_id", "chunk_text", "error")
 CODE = re.compile(r"(?<!\d)(\d{8})(?:-\d)?(?!\d)")
@@ -206,7 +210,12 @@ def split_rank(name: str) -> tuple[str, int | None]:
     key = normal_name(name)
     if key in _BY_NAME:
         return key, None
-    for pattern in (r"^(.*?)rank(\d{1,3})(.*)$", r"^(.*?\D)()(\d{1,3})$", r"^()(\d{1,3})(\D.*)$"):
+    for pattern in (
+        r"^()top(\d{1,3})(\D.*)$",
+        r"^(.*?)rank(\d{1,3})(.*)$",
+        r"^(.*?\D)()(\d{1,3})$",
+        r"^()(\d{1,3})(\D.*)$",
+    ):
         found = re.match(pattern, key)
         if not found:
             continue
@@ -235,6 +244,8 @@ def guess_mapping(table: Table, given: Mapping[str, Any] | None = None) -> Mappi
     doubts: list[str] = []
     for column, (_, rank, roles) in sorted(fits.items(), key=lambda item: len(item[1][2])):
         role = roles[0] if len(roles) == 1 else _decide(table, column, roles, rank, chosen, ranked, doubts)
+        if not role:
+            continue
         if rank is not None and role in RANKED_ROLES:
             ranked.setdefault(role, {}).setdefault(rank, column)
         else:
@@ -301,7 +312,8 @@ def _decide(
     ranked: Mapping[str, Mapping[int, str]],
     doubts: list[str],
 ) -> str:
-    """The role of a column whose name fits several ("Label": gold or prediction; "Answer": text or code)."""
+    """The role of a column whose name fits several ("Label": gold or prediction; "Answer": text or code); none
+    where all of them have their column already."""
     if rank is not None:
         return next(role for role in roles if role in RANKED_ROLES)
     open_roles = [role for role in roles if not chosen.get(role) and not ranked.get(role)]
@@ -309,11 +321,11 @@ def _decide(
     if set(roles) == {"prediction", "answer"}:
         if "prediction" in open_roles and codes > 0.5:
             return "prediction"
-        return "answer" if codes <= 0.5 or "answer" in open_roles else "prediction"
-    if len(open_roles) == 1:
-        return open_roles[0]
-    role = "expected" if "expected" in open_roles else (open_roles or list(roles))[0]
-    words = " or ".join(open_roles or roles)
+        return "answer" if "answer" in open_roles else ""
+    if len(open_roles) <= 1:
+        return open_roles[0] if open_roles else ""
+    role = "expected" if "expected" in open_roles else open_roles[0]
+    words = " or ".join(open_roles)
     doubts.append(f"column '{column}' may hold {words}; it is taken for {role}")
     return role
 

@@ -139,9 +139,8 @@ def main(argv: list[str]) -> int:
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     sys.stdout = sys.stderr  # what a library prints must not mix with the replies
     _limit_memory(int(argv[0]))
-    gc.set_threshold(
-        200_000
-    )  # pypdf makes many small objects: a tenth of the time went into looking for cycles
+    # pypdf makes many small objects: a tenth of the time went into looking for cycles among them.
+    gc.set_threshold(200_000)
     replies.write("ready\n")
     replies.flush()
     for line in sys.stdin:

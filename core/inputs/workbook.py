@@ -123,8 +123,8 @@ class _Reader:
 
     def number(self, index: int, column: str, value: Any, *, whole: bool = False) -> float | None:
         number = as_number(value)
-        if number is None or (whole and (number < 1 or not number.is_integer())):
-            wanted = "a whole number from 1" if whole else "a number"
+        if number is None or (whole and (number < 0 or not number.is_integer())):
+            wanted = "a whole number from 0" if whole else "a number"
             self.wrong(index, column, f"must be {wanted}, not {str(value)[:60]!r}")
             return None
         return number
