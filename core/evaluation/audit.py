@@ -41,6 +41,13 @@ class AuditScoring:
         return [(source, start, end) for (start, end), source in sorted(found.items())]
 
 
+    def unmarked(self, text: str) -> str:
+        """The text without its citation markers, which are no part of what is claimed."""
+        for _, start, end in reversed(self.markers(text)):
+            text = text[:start].rstrip() + text[end:]
+        return text.strip()
+
+
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
     """A test's verdict with one line of detail, float metrics and published artifacts (`cases`, `per_tool`,

@@ -110,7 +110,7 @@ class CitationAudit:
         seen: set[tuple[str, str]] = set()
         for source, start, _ in self.scoring.markers(text):
             claim = next((text[a:b] for a, b in sentences if a <= start < b), text)
-            clean = self._unmarked(claim)
+            clean = self.scoring.unmarked(claim)
             if (source, clean) not in seen:
                 seen.add((source, clean))
                 yield Cited(source, clean or text, "marker")
@@ -118,15 +118,10 @@ class CitationAudit:
         for citation in output.citations:
             if citation.source_id in named and not citation.span:
                 continue
-            claim = citation.span or self._unmarked(text)
+            claim = citation.span or self.scoring.unmarked(text)
             if (citation.source_id, claim) not in seen:
                 seen.add((citation.source_id, claim))
                 yield Cited(citation.source_id, claim, "structured")
-
-    def _unmarked(self, text: str) -> str:
-        for _, start, end in reversed(self.scoring.markers(text)):
-            text = text[:start] + text[end:]
-        return " ".join(text.split())
 
     def conclude(self, cases: Sequence[Case], results: Sequence[Result]) -> TestOutcome:
         """The mean and the worst decide; no citation at all is ERROR "nothing to audit"."""

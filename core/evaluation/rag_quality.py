@@ -135,7 +135,7 @@ class RagQuality:
         return check("must_refuse", refused, "answers instead of declining"), None
 
     def _questions(self, case: Case, output: Output) -> Iterator[tuple[str, dict[str, str]]]:
-        answer = output.text or ""
+        answer = self.scoring.unmarked(output.text or "")
         passages = "\n\n".join(hit.text for hit in output.hits if hit.text.strip())
         yield "faithfulness", {"context": passages, "question": case.query, "answer": answer}
         yield "relevance", {"question": case.query, "answer": answer}
