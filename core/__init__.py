@@ -28,7 +28,7 @@ _HOMES = {
     "score": "core.api",
 }
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - kept in one place with where each name lives
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
