@@ -14,6 +14,7 @@ from core.inputs.table_files import missing
 
 _ARRAY_ITEM = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|([^\s,'\"\[\]]+)")
 _WRAPPED = re.compile(r"^array\((.*?)(?:,\s*dtype=[\w<>.]+)?\)$", re.DOTALL)
+_ADJACENT = re.compile(r"['\"]\s+['\"]")
 FULL_CODE = 8
 
 
@@ -58,15 +59,22 @@ def _parsed(text: str) -> list[Any] | None:
             found = read(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        return list(found) if isinstance(found, list | tuple) else None
+        if not isinstance(found, list | tuple):
+            return None
+        if _ADJACENT.search(text) and read is ast.literal_eval:
+            items = _array_items(text)  # numpy prints no commas, and Python would join the texts
+            return items if len(items) > len(found) else list(found)
+        return list(found)
     wrapped = _WRAPPED.match(text)
     inner = wrapped[1] if wrapped else text
     if not (inner.startswith("[") and inner.endswith("]")):
         return None
-    return [
-        next(group for group in item.groups() if group is not None)
-        for item in _ARRAY_ITEM.finditer(inner[1:-1])
-    ]
+    return _array_items(inner)
+
+
+def _array_items(text: str) -> list[Any]:
+    items = _ARRAY_ITEM.finditer(text.strip()[1:-1])
+    return [next(group for group in item.groups() if group is not None) for item in items]
 
 
 def as_text(value: Any) -> str:

@@ -126,7 +126,8 @@ def _worded(index: int, line: Line, firm: bool, lines: Sequence[Line]) -> Iterat
         short = (belongs and firm and len(title.split()) <= 10 and title[-1] not in ".,;:") or title_doubt(
             title
         ) == 0
-        if short and text[0].isupper() and (found[2] or not title):
+        named = found[2] or not title or text[len(found[1])] == ":"
+        if short and text[0].isupper() and named:
             shown = f"{found[1]} {found[2]}" if found[2] else found[1]
             yield Heading(index, "annex", shown, title, firm=firm)
     elif found := _PART.match(text):

@@ -16,6 +16,7 @@ LEAST_RUN = 3
 BODY_WORDS = 25
 LARGEST_GAP = 15
 ENOUGH_TO_LEAD = 3
+BELOW_TITLE = 2
 
 
 def select(found: Sequence[Heading], lines: Sequence[Line]) -> tuple[list[Heading], set[int]]:
@@ -275,5 +276,6 @@ def _is_list_item(
         return True
     if following is not None and following.line == heading.line + 1 and len(following.number) == 1:
         return True
-    apart = heading.firm and len(heading.title.split()) <= 12
+    # right below the title of a document nothing sets the first heading apart, and nothing needs to
+    apart = (heading.firm or heading.line <= BELOW_TITLE) and len(heading.title.split()) <= 12
     return not (apart or (nested and len(heading.title.split()) <= 12))
