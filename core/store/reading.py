@@ -260,7 +260,8 @@ class Reading(Database):
             (key,),
         )
         found["n_flaky"] = float(flaky[0]) if flaky else 0.0
-        if len(answered) > len({case_id for case_id, _ in self.scored(run_id)}):
+        repeated = self.one("SELECT max(repeat) FROM results WHERE run_key = ?", (key,))
+        if repeated and repeated[0]:
             found |= self._noise(run_id)
         return found
 
@@ -277,7 +278,7 @@ class Reading(Database):
                 (self._key(run_id),),
             )
         }
-        column = np.array([[passed.get(key, np.nan)] for key in keys])
+        column = np.array([passed.get(key, np.nan) for key in keys]).reshape(-1, 1)
         matrix = np.concatenate([matrix, column], axis=1)
         total, counted = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
         for places in cases.values():
