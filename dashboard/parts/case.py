@@ -28,41 +28,33 @@ OUTCOMES = {
 
 def navigation(version: Version, run: Mapping[str, Any]) -> str:
     """Which case; previous, next, and the next one with trouble. Stops with a way out where none was chosen."""
-    entry = st.container()
-    case_id = st.session_state.get("case") or st.query_params.get("case") or ""
+    case_id = widgets.follow_address("case") or st.session_state.get("case") or ""
     place = cases.neighbours(version, case_id) if case_id else {}
-    with entry.container(horizontal=True, vertical_alignment="bottom"):
-        widgets.link_to("verdicts", "All verdicts", run)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        widgets.link_to("verdicts", "All verdicts", run, icon="list")
         for label, name, icon in (
             ("Previous", "previous", "chevron_left"),
             ("Next", "next", "chevron_right"),
             ("Next with trouble", "next_trouble", "skip_next"),
         ):
-            target = place.get(name)
-            st.button(
-                label,
-                key=f"go_{name}",
-                icon=f":material/{icon}:",
-                disabled=target is None,
-                on_click=_go,
-                args=(target,),
-            )
+            if place.get(name) is not None:
+                widgets.link_to("case", label, run, icon=icon, case=place[name])
         if place:
-            st.caption(
-                f"{wording.count(place['position'])} of {wording.count(place['total'])}", width="content"
-            )
-        st.text_input("Case id", key="case", bind="query-params", width=220)
+            here = f"{wording.count(place['position'])} of {wording.count(place['total'])}"
+            st.caption(here, width="content")
+        st.text_input(
+            "Case id",
+            key="case",
+            bind="query-params",
+            width=200,
+            label_visibility="collapsed",
+            placeholder="Case id",
+        )
     if not case_id:
         st.title("Case")
         st.info("Open one from the list of verdicts, or enter its id above.", title="No case is chosen")
         st.stop()
     return str(case_id)
-
-
-def _go(case_id: str) -> None:
-    st.session_state["case"] = case_id
-    if "repeat" in st.session_state:
-        st.session_state["repeat"] = "1"
 
 
 def chosen_repeat(repeats: int) -> int:

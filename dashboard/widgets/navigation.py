@@ -26,6 +26,15 @@ def run_label(run: Mapping[str, Any]) -> str:
     return f"{run['name']} ({str(run['id']).rsplit('-', 1)[-1]})"
 
 
+def follow_address(key: str) -> str | None:
+    """Let the address decide a bound widget's value: after a click on a link the browser still holds the value
+    that was shown before. Call before the widget; returns what the address asks for."""
+    asked = st.query_params.get(key)
+    if asked and asked != st.session_state.get(key):
+        st.session_state[key] = asked
+    return asked
+
+
 def run_picker() -> None:
     """The run all pages speak of, chosen in the sidebar and kept in the address. Called by the frame only.
 
@@ -34,27 +43,21 @@ def run_picker() -> None:
     offered = {run_label(each): each["id"] for each in runs.choices()}
     if not offered:
         return
-    asked = st.query_params.get("run")
-    if asked and asked not in offered:
-        found = runs.resolve(asked)
-        if found is None:
-            st.session_state["unknown_run"] = asked
-        else:
-            offered.setdefault(run_label(found), found["id"])
-            st.session_state["run"] = run_label(found)
-    elif asked:
-        st.session_state.pop("unknown_run", None)
-    chosen = st.session_state.get("run")
-    if chosen and chosen not in offered and (found := runs.resolve(chosen)):
-        offered[run_label(found)] = found["id"]
+    asked = st.query_params.get("run") or st.session_state.get("run")
+    found = runs.resolve(asked) if asked and asked not in offered else None
+    st.session_state["unknown_run"] = asked if asked and asked not in offered and found is None else None
+    label = run_label(found) if found else asked if asked in offered else None
+    if found:
+        offered.setdefault(run_label(found), found["id"])
+    if label and label != st.session_state.get("run"):
+        st.session_state["run"] = label
+    elif label is None and st.session_state.get("run"):
+        st.session_state["run"] = None
     with st.sidebar:
         picked = st.selectbox(
             "Run", list(offered), index=None, key="run", bind="query-params", placeholder="Newest run"
         )
-    if picked is not None:
-        st.session_state.pop("unknown_run", None)
-    st.session_state["run_id"] = offered.get(picked) if picked else next(iter(offered.values()))
-    st.session_state["run_is_newest"] = picked is None
+    st.session_state["run_id"] = offered[picked] if picked else next(iter(offered.values()))
 
 
 def chosen_run() -> runs.Version:
@@ -75,8 +78,16 @@ def chosen_run() -> runs.Version:
     return version
 
 
-def link_to(page: str, label: str, run: Mapping[str, Any] | None = None, **params: Any) -> None:
-    """A link inside the dashboard that carries the run and further parameters in its address."""
+def link_to(
+    page: str, label: str, run: Mapping[str, Any] | None = None, icon: str = "", **params: Any
+) -> None:
+    """A link inside the dashboard that carries the run and further parameters in its address. `icon` is the name
+    of a Material symbol."""
     query = {"run": run_label(run)} if run else {}
     query.update({name: value for name, value in params.items() if value not in (None, "", [], ())})
-    st.page_link(PAGES[page], label=f":blue[{escaped(label)}]", query_params=query)
+    st.page_link(
+        PAGES[page],
+        label=f":blue[{escaped(label)}]",
+        icon=f":material/{icon}:" if icon else "",
+        query_params=query,
+    )

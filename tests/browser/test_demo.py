@@ -67,8 +67,8 @@ def test_a_run_of_ones_own(browser: Browser, empty_server: Server) -> None:
     """The form names what is missing by its key, then the run starts, is watched and finishes."""
     with Visit(browser, empty_server) as visit:
         page = visit.open("new")
-        page.get_by_label("Run name").fill("my own run")
-        page.get_by_label("Run name").press("Enter")
+        page.get_by_role("textbox", name="Run name").fill("my own run")
+        page.get_by_role("textbox", name="Run name").press("Enter")
         visit.settled()
         page.get_by_role("button", name="Start the run").click()
         expect(page.get_by_text("settings cannot be used")).to_be_visible(timeout=60 * SECOND)

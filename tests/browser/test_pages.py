@@ -101,8 +101,10 @@ def test_text_of_others_is_text(browser: Browser, hostile_server: Server) -> Non
     with Visit(browser, hostile_server) as visit:
         page = visit.open("case")
         for number, text in enumerate(HOSTILE):
-            page.get_by_label("Case id").fill(f"{text[:30].strip()}·{number}" if "\n" not in text else "")
-            page.get_by_label("Case id").press("Enter")
+            page.get_by_role("textbox", name="Case id").fill(
+                f"{text[:30].strip()}·{number}" if "\n" not in text else ""
+            )
+            page.get_by_role("textbox", name="Case id").press("Enter")
             visit.settled()
             if "\n" not in text:
                 body = page.locator("[data-testid=stMain]").inner_text()
@@ -113,3 +115,23 @@ def test_text_of_others_is_text(browser: Browser, hostile_server: Server) -> Non
                 ).count()
                 == 0
             )
+
+
+def test_from_case_to_case(browser: Browser, server: Server) -> None:
+    """Next, previous, and the same case in another run; each place has an address of its own."""
+    with Visit(browser, server) as visit:
+        page = visit.open("case?run=candidate+(000002)&case=q1")
+        expect(page.get_by_role("heading", name="How long are books number 1 lent for?")).to_be_visible()
+        page.get_by_role("link", name="Next", exact=True).click()
+        expect(page.get_by_role("heading", name="How long are books number 2 lent for?")).to_be_visible()
+        page.get_by_role("link", name="Next", exact=True).click()
+        expect(page.get_by_role("heading", name="How long are books number 3 lent for?")).to_be_visible()
+        expect(page).to_have_url(re.compile("case=q3"))
+        visit.settled()
+        page.get_by_role("link", name="baseline", exact=True).click()
+        expect(page).to_have_url(re.compile("run=baseline"))
+        expect(page.get_by_text(re.compile("Single hop · baseline"))).to_be_visible()
+        page.get_by_role("textbox", name="Case id").fill("q5")
+        page.get_by_role("textbox", name="Case id").press("Enter")
+        expect(page.get_by_role("heading", name="How long are books number 5 lent for?")).to_be_visible()
+        expect(page).to_have_url(re.compile("case=q5"))
