@@ -58,7 +58,14 @@ def a_run(run_id: str = "run-1", **changes: Any) -> Run:
 
 def some_cases(n: int = 3, **changes: Any) -> list[Case]:
     return [
-        Case(id=f"q{i}", query=f"Frage {i}?", gold_answer=f"Antwort {i}", order=i, question_type="single_hop", **changes)
+        Case(
+            id=f"q{i}",
+            query=f"Frage {i}?",
+            gold_answer=f"Antwort {i}",
+            order=i,
+            question_type="single_hop",
+            **changes,
+        )
         for i in range(n)
     ]
 
@@ -67,7 +74,15 @@ def an_output(case: Case, repeat: int = 0, **changes: Any) -> Output:
     fields: dict[str, Any] = {
         "text": f"Antwort auf {case.query}",
         "hits": tuple(
-            Hit(id=f"doc.pdf#{rank}", rank=rank, score=1 / rank, text=f"Text {rank}", title="T", doc_path="doc.pdf", page=rank)
+            Hit(
+                id=f"doc.pdf#{rank}",
+                rank=rank,
+                score=1 / rank,
+                text=f"Text {rank}",
+                title="T",
+                doc_path="doc.pdf",
+                page=rank,
+            )
             for rank in (1, 2, 3)
         ),
         "citations": (Citation(id="1", source_id="doc.pdf#1", marker="[1]"),),
@@ -80,7 +95,9 @@ def an_output(case: Case, repeat: int = 0, **changes: Any) -> Output:
 
 
 def a_failure(case: Case, repeat: int = 0) -> Output:
-    return Output(case_id=case.id, repeat=repeat, failure=Failure(where="system", kind="timeout", message="too late"))
+    return Output(
+        case_id=case.id, repeat=repeat, failure=Failure(where="system", kind="timeout", message="too late")
+    )
 
 
 def a_result(case: Case, verdict: Verdict | str = Verdict.PASS, repeat: int = 0, **changes: Any) -> Result:
@@ -91,22 +108,42 @@ def a_result(case: Case, verdict: Verdict | str = Verdict.PASS, repeat: int = 0,
         "scores": {"mrr_at_k": 1.0, "ndcg_at_k": 1 / 3, "answer_claim_f1": None},
         "undefined": {"answer_claim_f1": "no_claims"},
         "claims": (
-            Claim(claim_type="gold", index=0, claim="6 Semester", target="answer", label="supported", score=1.0),
-            Claim(claim_type="gold", index=0, claim="6 Semester", target="chunk:doc.pdf#1", label="supported", score=0.9),
+            Claim(
+                claim_type="gold", index=0, claim="6 Semester", target="answer", label="supported", score=1.0
+            ),
+            Claim(
+                claim_type="gold",
+                index=0,
+                claim="6 Semester",
+                target="chunk:doc.pdf#1",
+                label="supported",
+                score=0.9,
+            ),
         ),
         "relevance": {"doc.pdf#1": 3},
         "relevance_source": "spans",
-        "diagnosis": Diagnosis(primary_reason="ok" if verdict == "PASS" else "retrieval_miss", explanation="why"),
+        "diagnosis": Diagnosis(
+            primary_reason="ok" if verdict == "PASS" else "retrieval_miss", explanation="why"
+        ),
     }
     return Result(case_id=case.id, repeat=repeat, **{**fields, **changes})
 
 
 def an_aggregate(metric: str = "mrr_at_k", **changes: Any) -> Aggregate:
-    fields: dict[str, Any] = {"mean": 0.5, "n_scored": 2, "n_not_applicable": 1, "n_error": 0, "low": 0.1, "high": 0.9}
+    fields: dict[str, Any] = {
+        "mean": 0.5,
+        "n_scored": 2,
+        "n_not_applicable": 1,
+        "n_error": 0,
+        "low": 0.1,
+        "high": 0.9,
+    }
     return Aggregate(metric=metric, **{**fields, **changes})
 
 
-def store_run(store: Store, run: Run, verdicts: Sequence[str], *, repeats: int = 1, **scores: Sequence[float | None]) -> Run:
+def store_run(
+    store: Store, run: Run, verdicts: Sequence[str], *, repeats: int = 1, **scores: Sequence[float | None]
+) -> Run:
     """A sealed run with one case for each verdict ("PASS,FAIL" are two repeats) and the scores by case."""
     cases = some_cases(len(verdicts))
     store.create_run(run.model_copy(update={"repeats": repeats}), cases)

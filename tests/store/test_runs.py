@@ -29,9 +29,17 @@ from tests.store.made import (
 
 
 def test_everything_comes_back_as_it_was(tmp_path: Path) -> None:
-    cases = [Case(id=f"c{i}-{text}", query=text, order=i, metadata={"x": text}) for i, text in enumerate(AWKWARD)]
+    cases = [
+        Case(id=f"c{i}-{text}", query=text, order=i, metadata={"x": text}) for i, text in enumerate(AWKWARD)
+    ]
     outputs = [
-        an_output(case, text=text, signals={"s": text}, raw={"r": [text]}, hits=(Hit(id=text, rank=1, text=text, title=text),))
+        an_output(
+            case,
+            text=text,
+            signals={"s": text},
+            raw={"r": [text]},
+            hits=(Hit(id=text, rank=1, text=text, title=text),),
+        )
         for case, text in zip(cases, AWKWARD, strict=True)
     ]
     results = [a_result(case, reasons=(text,), label=text) for case, text in zip(cases, AWKWARD, strict=True)]
@@ -57,7 +65,10 @@ def test_ranks_second_lists_and_long_answers_come_back(tmp_path: Path) -> None:
     output = an_output(
         case,
         text=long,
-        hits=(Hit(id="a", rank=2, score=None), Hit(id="b", rank=7, score=-1e-300, parts={"base": 1.5, "how": "x"})),
+        hits=(
+            Hit(id="a", rank=2, score=None),
+            Hit(id="b", rank=7, score=-1e-300, parts={"base": 1.5, "how": "x"}),
+        ),
         retrieved=(Hit(id="z", rank=1),),
         context_ids=(),
         abstained=False,
@@ -72,7 +83,9 @@ def test_ranks_second_lists_and_long_answers_come_back(tmp_path: Path) -> None:
 
 def test_scores_of_one_run_in_sql_and_as_a_matrix(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
-        store_run(store, a_run(), ["PASS", "FAIL", "WEAK"], ndcg_at_k=[0.1, None, 1 / 3], mrr_at_k=[1.0, 0.0, None])
+        store_run(
+            store, a_run(), ["PASS", "FAIL", "WEAK"], ndcg_at_k=[0.1, None, 1 / 3], mrr_at_k=[1.0, 0.0, None]
+        )
         row = store.query(
             "SELECT avg(score(layout, scores, 'ndcg_at_k')) AS ndcg, count(score(layout, scores, 'mrr_at_k')) AS n "
             "FROM case_results WHERE run_id = ?",
@@ -84,7 +97,9 @@ def test_scores_of_one_run_in_sql_and_as_a_matrix(tmp_path: Path) -> None:
         assert (keys, names) == ([("q0", 0), ("q1", 0), ("q2", 0)], ["mrr_at_k", "ndcg_at_k"])
         assert matrix[2, 1] == 1 / 3
         assert matrix[1, 1] != matrix[1, 1]
-        assert store.query("SELECT score(layout, scores, 'no such') AS s FROM results LIMIT 1") == [{"s": None}]
+        assert store.query("SELECT score(layout, scores, 'no such') AS s FROM results LIMIT 1") == [
+            {"s": None}
+        ]
 
 
 def test_a_retry_replaces_only_a_failed_record(tmp_path: Path) -> None:
@@ -157,7 +172,9 @@ def test_a_cancelled_run_stays_open(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         store.create_run(a_run(), cases)
         store.add_outputs("run-1", [an_output(cases[0])])
-        half = store.seal("run-1", summary={"half": True}, aggregates=[], verdicts={"PASS": 1}, status="cancelled")
+        half = store.seal(
+            "run-1", summary={"half": True}, aggregates=[], verdicts={"PASS": 1}, status="cancelled"
+        )
         assert (half.status, half.sealed_at) == ("cancelled", None)
         store.add_outputs("run-1", [an_output(cases[1])])
         whole = store.seal("run-1", summary={}, aggregates=[an_aggregate()], verdicts={"PASS": 2})
@@ -226,7 +243,10 @@ def test_documents_and_tables_of_a_run(tmp_path: Path) -> None:
         paragraphs=(Paragraph(ordinal=0, section=0, start=11, end=len(text)),),
         digest="d",
     )
-    reports = [ParsingReport(doc_path="a/b.pdf", status="read"), ParsingReport(doc_path="bad.pdf", status="failed", problems=("x",))]
+    reports = [
+        ParsingReport(doc_path="a/b.pdf", status="read"),
+        ParsingReport(doc_path="bad.pdf", status="failed", problems=("x",)),
+    ]
     with a_store(tmp_path) as store:
         for name in ("run-1", "run-2"):
             store.create_run(a_run(name), [])
@@ -236,7 +256,9 @@ def test_documents_and_tables_of_a_run(tmp_path: Path) -> None:
         assert store.documents("run-1") == [document]
         assert store.parsing_reports("run-1") == reports
         assert store.query("SELECT count(*) AS n FROM documents") == [{"n": 1}]
-        store.add_attribution("sweep-1", "effects", [{"factor": "k", "effect": 0.5}, {"factor": "b", "p": None}])
+        store.add_attribution(
+            "sweep-1", "effects", [{"factor": "k", "effect": 0.5}, {"factor": "b", "p": None}]
+        )
         assert store.attribution("sweep-1", "effects")[1] == {"factor": "b", "effect": None, "p": None}
         assert store.attribution_tables("sweep-1") == {"effects": 2}
         assert store.attribution("sweep-1", "none") == []
@@ -294,7 +316,9 @@ def test_one_store_in_many_threads(tmp_path: Path) -> None:
         assert [o.case_id for o in store.outputs("run-1")] == [case.id for case in cases]
 
 
-@pytest.mark.parametrize("content", [b"not a database at all, but long enough to look at" * 20, b"\x00" * 5000])
+@pytest.mark.parametrize(
+    "content", [b"not a database at all, but long enough to look at" * 20, b"\x00" * 5000]
+)
 def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(content)
@@ -326,7 +350,9 @@ RELEASED = sorted((Path(__file__).parent / "released").glob("schema_*.sql"))
 
 
 def test_every_released_schema_has_its_store() -> None:
-    assert [path.name for path in RELEASED] == [f"schema_{i}.sql" for i in range(1, schema.schema_version() + 1)]
+    assert [path.name for path in RELEASED] == [
+        f"schema_{i}.sql" for i in range(1, schema.schema_version() + 1)
+    ]
 
 
 @pytest.mark.parametrize("dump", RELEASED, ids=lambda path: path.stem)

@@ -29,7 +29,9 @@ with Store(path) as store:
 def writer(path: Path, run_id: str, first: int, last: int) -> subprocess.Popen[str]:
     """A process that stores outputs one by one and prints each id when it is acknowledged."""
     arguments = [sys.executable, "-c", _WRITE, str(path), run_id, str(first), str(last)]
-    return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    return subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
 
 
 def test_several_processes_write_at_once_and_lose_nothing(tmp_path: Path) -> None:
@@ -37,7 +39,9 @@ def test_several_processes_write_at_once_and_lose_nothing(tmp_path: Path) -> Non
         cases = some_cases(120)
         for name in ("run-1", "run-2"):
             store.create_run(a_run(name), cases)
-        processes = [writer(store.path, run, first, first + 60) for run in ("run-1", "run-2") for first in (0, 60)]
+        processes = [
+            writer(store.path, run, first, first + 60) for run in ("run-1", "run-2") for first in (0, 60)
+        ]
         for process in processes:
             process.communicate(timeout=120)
             assert process.returncode == 0

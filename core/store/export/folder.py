@@ -47,11 +47,12 @@ def write_run_folder(
     except OSError as error:
         raise StoreError(f"the run folder {wanted} cannot be written: {error}") from error
     try:
-        names = _write_files(store, run, staging, artifacts or {}, canonical)
+        shown = published.timeless(run) if canonical else run
+        names = _write_files(store, shown, staging, artifacts or {}, canonical)
         final = _free(wanted, run.id)
         while True:
             outputs = {key: str(final / name) for key, name in names.items()}
-            summary = _run_summary(run, final, {} if canonical else outputs, store, canonical)
+            summary = _run_summary(shown, final, {} if canonical else outputs, store, canonical)
             write_json(staging / "run_summary.json", summary)
             if _rename(staging, final, run.id):
                 break

@@ -63,7 +63,8 @@ def export(
     staging = target.with_name(f".{target.name[:80]}.{uuid.uuid4().hex[:8]}.partial")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        writer(staging, _Export(store, run, published.items(store, run.id), canonical))
+        shown = published.timeless(run) if canonical else run
+        writer(staging, _Export(store, shown, published.items(store, run.id), canonical))
         os.rename(staging, target)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error}") from error
@@ -171,7 +172,7 @@ def _said(item: published.Item) -> str:
 
 
 def _html(path: Path, export: _Export) -> None:
-    write_text(path, run_page(export.store, export.run.id, canonical=export.canonical))
+    write_text(path, run_page(export.store, export.run, canonical=export.canonical))
 
 
 def _suite(path: Path, export: _Export) -> None:

@@ -35,6 +35,13 @@ class Item:
         return self.output.repeat if self.output else self.result.repeat if self.result else 0
 
 
+def timeless(run: Run) -> Run:
+    """The run without what differs between two equal runs: its name, and the places it was written to."""
+    places = ("run_name", "output_dir", "store_path", "cache_dir")
+    settings = {key: value for key, value in run.settings.items() if key not in places}
+    return run.model_copy(update={"name": run.suite or run.kind, "settings": settings})
+
+
 def items(store: Store, run_id: str) -> list[Item]:
     """Every case of a run in file order, once for each repeat (once without output where it was not asked)."""
     outputs = {(o.case_id, o.repeat): o for o in store.iter_outputs(run_id)}

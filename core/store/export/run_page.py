@@ -14,9 +14,8 @@ LISTED = 2_000  # cases with their text; further ones are counted (the file stay
 _ATTENTION = {"FAIL": 0, "ERROR": 1, "WEAK": 2, "PASS": 3}
 
 
-def run_page(store: Store, ref: str, *, canonical: bool = False) -> str:
+def run_page(store: Store, run: Run, *, canonical: bool = False) -> str:
     """The report of a run: verdicts, figures with interval and coverage, what went wrong, every case."""
-    run = store.run(ref)
     listed = published.items(store, run.id)
     body = [
         *_head(run, canonical),
