@@ -13,7 +13,7 @@ from core.inputs.files import SourceFile, find_files, slug
 from core.inputs.parse_cache import ParseCache, Parsed
 from core.inputs.parse_pool import failed, parse_all
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 
 
 def load_documents(

@@ -17,6 +17,7 @@ BODY_WORDS = 25
 LARGEST_GAP = 15
 ENOUGH_TO_LEAD = 3
 BELOW_TITLE = 2
+CELL = 30  # characters; running text breaks its lines later than that
 
 
 def select(found: Sequence[Heading], lines: Sequence[Line]) -> tuple[list[Heading], set[int]]:
@@ -238,7 +239,7 @@ def _numbered(found: Sequence[Heading], lines: Sequence[Line]) -> list[Heading]:
         following = numbered[position + 1] if position + 1 < len(numbered) else None
         single = len(heading.number) == 1
         if not _succeeds(heading.number, last) or (
-            single and _is_list_item(heading, following, skipped, lines, nested)
+            single and _is_list_item(heading, following, skipped, lines, nested, len(kept) > 1)
         ):
             if single:
                 skipped = heading.number
@@ -265,7 +266,12 @@ def _succeeds(number: tuple[int, ...], last: tuple[int, ...]) -> bool:
 
 
 def _is_list_item(
-    heading: Heading, following: Heading | None, skipped: tuple[int, ...], lines: Sequence[Line], nested: bool
+    heading: Heading,
+    following: Heading | None,
+    skipped: tuple[int, ...],
+    lines: Sequence[Line],
+    nested: bool,
+    begun: bool,
 ) -> bool:
     """Whether "3. Text" is an item of a list: its predecessor was one, the line before announces a list (":"),
     the next number follows at once, or nothing sets it apart from the text."""
@@ -276,6 +282,7 @@ def _is_list_item(
         return True
     if following is not None and following.line == heading.line + 1 and len(following.number) == 1:
         return True
-    # right below the title of a document nothing sets the first heading apart, and nothing needs to
-    apart = (heading.firm or heading.line <= BELOW_TITLE) and len(heading.title.split()) <= 12
+    # nothing sets a heading apart right below the title of a document, or below the cells of a table
+    below = heading.line <= BELOW_TITLE or (begun and len(before) < CELL and len(before.split()) <= 4)
+    apart = (heading.firm or below) and len(heading.title.split()) <= 12
     return not (apart or (nested and len(heading.title.split()) <= 12))

@@ -131,7 +131,7 @@ FEES = [
     ),
     ("page", ""),
     ("head", "Anlage: Jahresentgelt"),
-    ("head", "§ 1 Sätze"),
+    ("head", "§ 1 Höhe"),
     ("body", "Erwachsene zahlen 24 Euro, Ermäßigte 12 Euro im Jahr. Der Tagesausweis kostet 3 Euro."),
     ("head", "§ 2 Fernleihe"),
     ("body", "Jede Bestellung in der Fernleihe kostet 2,50 Euro, auch wenn sie erfolglos bleibt."),
