@@ -10,7 +10,7 @@ from pydantic import Field
 from core.contracts import EVALUATORS, ScoringContext, Target
 from core.evaluation import diagnostics, verdicts
 from core.metrics import answers, citations, claims, entities, overlap
-from core.metrics.claim_metrics import claim_scores
+from core.metrics.claim_metrics import CLAIM_METRICS, claim_scores
 from core.metrics.context_overlap import proxy_context_relevance, proxy_faithfulness
 from core.metrics.outcomes import Abstention, abstention_of, abstention_scores, decide
 from core.metrics.retrieval_scores import retrieval_scores
@@ -38,7 +38,7 @@ class _Read:
 class DocumentAnswers(Component):
     """Answers over documents: slot-aware label, claims against gold and context, citations, abstention, retrieval."""
 
-    claim_support: bool = Field(True, description="hold every claim against every chunk")
+    claim_support: bool = Field(True, description="split into claims and hold each against gold and every chunk")
 
     def propose(self, target: Target) -> Sequence[Case]:
         """Document QA asks the user's own questions only."""
@@ -60,7 +60,7 @@ class DocumentAnswers(Component):
         table = self._claims(case, read)
         for part, why in (
             _answer_scores(case, read),
-            claim_scores(table, abstained=bool(read.abstention.abstained)),
+            self._claim_scores(table, read),
             self._citations(output, read, context),
             _context_scores(case, read, self.claim_support, table.cross_language),
             _abstention(case, read),
@@ -100,6 +100,8 @@ class DocumentAnswers(Component):
         )
 
     def _claims(self, case: Case, read: _Read) -> claims.ClaimTable:
+        if not self.claim_support:
+            return claims.ClaimTable((), (), ())
         return claims.build(
             "" if read.abstention.abstained else read.answer,
             read.gold,
@@ -107,8 +109,12 @@ class DocumentAnswers(Component):
             [(hit.id, hit.text) for hit in read.context],
             spoken=read.language,
             gold_claims=case.expected_keywords,
-            with_chunks=self.claim_support,
         )
+
+    def _claim_scores(self, table: claims.ClaimTable, read: _Read) -> tuple[Scores, Reasons]:
+        if not self.claim_support:
+            return dict.fromkeys(CLAIM_METRICS), dict.fromkeys(CLAIM_METRICS, "not_computed")
+        return claim_scores(table, abstained=bool(read.abstention.abstained))
 
     def _citations(self, output: Output, read: _Read, context: ScoringContext) -> tuple[Scores, Reasons]:
         names = citations.CITATION_METRICS

@@ -15,6 +15,7 @@ from core.metrics import bindings, parts
 from core.metrics.overlap import answer_has_gold_substring, common_language
 from core.metrics.polarity import Stance, stance
 from core.metrics.quantities import Slot, bounds_differ, comparable, same, slots
+from core.text import fold
 
 LABELS = ("correct", "partially_correct", "incorrect", "unsupported", "needs_manual_review")
 _ENOUGH = 0.5  # of a part's own words, weighted: the part counts as said
@@ -76,10 +77,14 @@ def _hold(
             conflicts.append(f"bound: {_shown(read.gold, slot)}")
         else:
             matched.append(slot)
-    unused = [each for each in said if not each.weak and not any(same(slot, each) for slot in (*required, *asked))]
+    fresh = [each for each in said if not each.weak and not any(same(slot, each) for slot in required)]
+    unused = [each for each in fresh if not any(same(slot, each) for slot in asked)]
     for slot in missing:
-        if any(_stands_instead(slot, each) for each in unused):
+        limits = [each for each in said if not any(same(gold, each) and gold.bound == each.bound for gold in required)]
+        if any(_stands_instead(slot, each) for each in unused) or any(_other_limit(slot, each) for each in limits):
             conflicts.append(f"{slot.kind}: {_shown(read.gold, slot)}")
+        elif slot.unit and any(each.unit == slot.unit and each not in unused for each in fresh):
+            doubts.append("value_of_the_question")
     conflicts += bindings.other_count_of_same_noun(required, said)
     extra = [
         each
@@ -100,13 +105,22 @@ def _stands_instead(slot: Slot, given: Slot) -> bool:
     return not (slot.unit and not given.unit and given.noun)  # "30 LP" against "2 cases" is no contradiction
 
 
+def _other_limit(slot: Slot, given: Slot) -> bool:
+    """ "höchstens 13" where the gold says "höchstens 15"."""
+    return bool(slot.bound) and slot.bound == given.bound and comparable(slot, given) and not same(slot, given)
+
+
 def _shown(text: str, slot: Slot) -> str:
     tail = re.match(r"[\s -]*[\w%€]+", text[slot.end :])
     return text[slot.start : slot.end + (tail.end() if tail and slot.value is not None else 0)]
 
 
-def _polarity(gold: Stance, said: Stance, coverage: float | None) -> tuple[str, ...]:
-    """("conflict",) where yes stands against no, ("doubt",) where negations differ, () where they agree."""
+def _polarity(gold: Stance, said: Stance, denied: bool) -> tuple[str, ...]:
+    """("conflict",) where yes stands against no, ("doubt",) where negations differ, () where they agree.
+
+    `denied`: whether a part of the gold that the answer speaks of has a negation. "Only once" and "not a second
+    time" agree.
+    """
     if gold.answer and said.answer:
         return ("conflict",) if gold.answer != said.answer else ()
     if gold.answer == "no" and not said.negations:
@@ -115,7 +129,9 @@ def _polarity(gold: Stance, said: Stance, coverage: float | None) -> tuple[str, 
         return ("doubt",)
     if gold.answer:
         return ()
-    if bool(gold.negations) != bool(said.negations):
+    if denied and not said.negations:
+        return ("conflict",) if said.includes else () if said.only else ("doubt",)
+    if said.negations and not gold.negations and not gold.only:
         return ("doubt",)
     return ()
 
@@ -130,7 +146,7 @@ def _decide(
     language: str,
 ) -> Comparison:
     gold_stance, said_stance = stance(read.core), stance(answer)
-    polarity = _polarity(gold_stance, said_stance, covered.share)
+    polarity = _polarity(gold_stance, said_stance, covered.negated)
     missing = tuple(_shown(gold, slot) for slot in facts.missing) + covered.missing_parts
     matched = tuple(_shown(gold, slot) for slot in facts.matched)
 
@@ -147,10 +163,12 @@ def _decide(
         return _with_missing_slots(facts, covered, verdict)
     if read.required:
         return _with_all_slots(facts, covered, polarity, gold_stance, said_stance, verdict)
-    return _text_only(read, covered, polarity, gold_stance, said_stance, answer, gold, verdict)
+    return _text_only(read, covered, polarity, gold_stance, said_stance, answer, gold, question, verdict)
 
 
 def _with_missing_slots(facts: _Facts, covered: parts.Coverage, verdict: Callable[..., Comparison]) -> Comparison:
+    if facts.doubts:
+        return verdict("needs_manual_review", *facts.doubts)
     if facts.matched or (covered.share or 0.0) >= _TEXT_PARTIAL:
         return verdict("partially_correct", "part_missing")
     if covered.hits == 0:
@@ -169,13 +187,13 @@ def _with_all_slots(
     doubts = list(facts.doubts)
     if "doubt" in polarity:
         doubts.append("negation_differs")
-    if said_stance.only and not gold_stance.only and covered.missing_parts:
+    if said_stance.only and not gold_stance.only and (covered.missing_parts or covered.half_parts):
         doubts.append("only")
     if covered.replaced:
         doubts.append("other_name")
     if doubts:
         return verdict("needs_manual_review", *doubts)
-    if covered.missing_parts:
+    if covered.missing_parts or covered.half_parts:
         return verdict("partially_correct", "part_missing")
     return verdict("correct", "all_slots_match")
 
@@ -188,19 +206,23 @@ def _text_only(
     said_stance: Stance,
     answer: str,
     gold: str,
-    verdict: Callable[..., Comparison],
+    question: str,
+    decide: Callable[..., Comparison],
 ) -> Comparison:
-    decide = verdict
     if "doubt" in polarity:
         return decide("needs_manual_review", "negation_differs")
     if answer_has_gold_substring(answer, gold):
-        return decide("correct", "gold_in_answer")
+        # "Which has more, A or B?": naming both does not say which.
+        chosen = fold(answer).startswith(fold(gold).rstrip(" .")) or not answer_has_gold_substring(question, gold)
+        return decide("correct", "gold_in_answer") if chosen else decide("needs_manual_review", "names_a_choice")
     if gold_stance.answer and gold_stance.answer == said_stance.answer:
         return decide("correct", "same_polarity")
     share = covered.share
     if share is None:
         return decide("needs_manual_review", "nothing_to_compare")
-    if share >= _TEXT_CORRECT and not covered.missing_parts and not covered.replaced:
+    if said_stance.both and not gold_stance.both and share < _TEXT_CORRECT:
+        return decide("needs_manual_review", "claims_to_hold_for_all")
+    if share >= _TEXT_CORRECT and not (covered.missing_parts or covered.half_parts or covered.replaced):
         return decide("correct", "same_content")
     if share >= _TEXT_PARTIAL and not covered.replaced:
         return decide("partially_correct", "part_missing")

@@ -18,6 +18,9 @@ def other_count_of_same_noun(required: Sequence[Slot], said: Sequence[Slot]) -> 
         if not slot.noun or sum(other.noun == slot.noun for other in required) != 1:
             continue
         equal = [each for each in said if each.noun == slot.noun and not each.weak]
+        elsewhere = [other for other in required if not other.noun and not other.unit]
+        if any(same(other, each) for other in elsewhere for each in equal):
+            continue  # the gold gives that number too, without saying of what
         if equal and not any(same(slot, each) for each in equal):
             found.append(f"number: {slot.noun}")
     return found
@@ -40,14 +43,17 @@ def swapped(gold: str, required: Sequence[Slot], answer: str, said: Sequence[Slo
         places.append(equal[0].start)
     if places == sorted(places):
         return False
-    left, right = _once(gold), _once(answer)
+    left, right = _once(gold, required), _once(answer, said)
     shared = sorted(set(left) & set(right), key=left.__getitem__)
     order = [right[word] for word in shared]
     return len(shared) >= 2 and order == sorted(order)
 
 
-def _once(text: str) -> dict[str, int]:
+def _once(text: str, values: Sequence[Slot]) -> dict[str, int]:
+    """Place of each thing that stands once in a text, by its first eight letters; values are no things."""
+    numbers = {slot.start for slot in values if slot.value is not None}
     found: dict[str, list[int]] = {}
-    for match in _WORD.finditer(text.casefold()):
-        found.setdefault(match.group()[:8], []).append(match.start())
+    for match in _WORD.finditer(text):
+        if match.start() not in numbers:
+            found.setdefault(match.group().casefold()[:8], []).append(match.start())
     return {word: places[0] for word, places in found.items() if len(places) == 1}

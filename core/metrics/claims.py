@@ -7,8 +7,8 @@ this one table, so that none can contradict another.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -74,7 +74,6 @@ class ClaimTable:
     gold_scores: tuple[float, ...] = ()
     answer_scores: tuple[float, ...] = ()
     cross_language: bool = False
-    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 def entailed(claim: str, by: str, question: str, spoken: str) -> tuple[Label, float]:
@@ -100,7 +99,6 @@ def build(
     *,
     spoken: str,
     gold_claims: Iterable[str] = (),
-    with_chunks: bool = True,
 ) -> ClaimTable:
     """The table of one case. `chunks` are (id, text) in rank order; an id that comes twice counts once.
 
@@ -114,7 +112,7 @@ def build(
     crossed = _crossed(" ".join([*golds, *said]), texts)
 
     def held(claims: Sequence[str]) -> tuple[tuple[Support, ...] | None, ...]:
-        if not with_chunks or crossed:
+        if crossed:
             return tuple(None for _ in claims)
         return tuple(tuple(support(claim, text) for text in texts) if checkable(claim) else None for claim in claims)
 
@@ -163,39 +161,30 @@ def rows(table: ClaimTable) -> list[Claim]:
     """The table as records: against gold or answer, against the context, and against each chunk that supports
     or contradicts (a chunk that says nothing about a claim has no row)."""
     found: list[Claim] = []
-    sides: tuple[tuple[Literal["gold", "answer"], str, tuple[str, ...], tuple[Label, ...], tuple[float, ...], object], ...]
-    sides = (
-        ("gold", "answer", table.gold, table.gold_in_answer, table.gold_scores, table.gold_in_chunks),
-        ("answer", "gold", table.answer, table.answer_in_gold, table.answer_scores, table.answer_in_chunks),
+    _Side = tuple[Literal["gold", "answer"], str, tuple[str, ...], tuple[Label, ...], tuple[float, ...]]
+    sides: tuple[_Side, ...] = (
+        ("gold", "answer", table.gold, table.gold_in_answer, table.gold_scores),
+        ("answer", "gold", table.answer, table.answer_in_gold, table.answer_scores),
     )
-    for kind, other, claims, labels, scores, _ in sides:
+    for kind, other, claims, labels, scores in sides:
         supports = table.gold_in_chunks if kind == "gold" else table.answer_in_chunks
         for index, claim in enumerate(claims):
-            base = {"claim_type": kind, "index": index, "claim": claim}
+            bare = Claim(claim_type=kind, index=index, claim=claim, target=other, label="not_enough_info")
             if labels:
-                found.append(Claim(**base, target=other, label=labels[index], score=scores[index], scorer=COMPARER))
+                told = {"label": labels[index], "score": scores[index], "scorer": COMPARER}
+                found.append(bare.model_copy(update=told))
             against = supports[index] if supports else None
             if against:
-                found += _chunk_rows(base, table.chunk_ids, against)
+                found += _chunk_rows(bare, table.chunk_ids, against)
     return found
 
 
-def _chunk_rows(base: Mapping[str, object], ids: Sequence[str], against: Sequence[Support]) -> list[Claim]:
+def _chunk_rows(bare: Claim, ids: Sequence[str], against: Sequence[Support]) -> list[Claim]:
     best = max(against, key=lambda each: each.score)
-    context = Claim(**base, target="context", label=over_chunks(against), score=best.score, scorer=SCORER)  # type: ignore[arg-type]
-    return [
-        context,
-        *(
-            Claim(
-                **base,  # type: ignore[arg-type]
-                target=f"chunk:{key}",
-                label=each.label,
-                score=each.score,
-                scorer=SCORER,
-                start=each.start,
-                end=each.end,
-            )
-            for key, each in zip(ids, against, strict=True)
-            if each.label != "not_enough_info"
-        ),
-    ]
+    whole = {"target": "context", "label": over_chunks(against), "score": best.score, "scorer": SCORER}
+    found = [bare.model_copy(update=whole)]
+    for key, each in zip(ids, against, strict=True):
+        if each.label != "not_enough_info":
+            told = {"label": each.label, "score": each.score, "start": each.start, "end": each.end}
+            found.append(bare.model_copy(update=told | {"target": f"chunk:{key}", "scorer": SCORER}))
+    return found

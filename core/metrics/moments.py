@@ -17,10 +17,16 @@ _MONTHS = {
     )
     for name in names.split()
 }  # fmt: skip
+_MONTH_PARTS = sorted({name[:3].capitalize() for name in _MONTHS})
 _MONTH = "(?P<month>" + "|".join(sorted((n.capitalize() for n in _MONTHS), key=len, reverse=True)) + r")\b\.?"
 _YEAR = r"(?:1[5-9]\d\d|20\d\d|2100)"
 _ISO = re.compile(rf"(?<!\d)(?P<year>{_YEAR})-(?P<m>\d\d)-(?P<d>\d\d)(?!\d)")
-_DOTTED = re.compile(rf"(?<![\d.,])(?P<d>\d\d?)\.\s?(?P<m>0?[1-9]|1[0-2])\.\s?(?P<year>{_YEAR}|\d\d(?!\d))?(?![\d])")
+_DOTTED = re.compile(
+    rf"(?<![\d.,])(?P<d>\d\d?)\.\s?(?P<m>0?[1-9]|1[0-2])\.\s?(?P<year>{_YEAR}|\d\d(?!\d))(?!\d)"
+)
+_DOTTED_DAY = re.compile(  # without a year only behind a word that leads a date: "3.07." may end a sentence
+    r"(?:\b(?:am|vom|zum|bis|ab|den|dem|der|und|seit)\s+)(?P<d>\d\d?)\.\s?(?P<m>0?[1-9]|1[0-2])\.(?!\s?\d)(?P<year>)"
+)
 _SLASHED = re.compile(rf"(?<![\d/])(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<year>{_YEAR})(?!\d)")
 _DAY_MONTH = re.compile(rf"(?<![\d.,])(?P<d>\d\d?)(?:\.|st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?(?:\s+(?P<year>{_YEAR})(?!\d))?")
 _MONTH_DAY = re.compile(rf"\b(?=[JFMASOND]){_MONTH}\s+(?P<d>\d\d?)(?:st|nd|rd|th)?(?![\d])(?:,?\s+(?P<year>{_YEAR})(?!\d))?")
@@ -84,14 +90,15 @@ def moments(text: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, str, str]]:
-    for pattern in (_ISO, _DOTTED, _SLASHED):
+    for pattern in (_ISO, _DOTTED, _DOTTED_DAY, _SLASHED):
         for match in pattern.finditer(text):
-            year = match["year"] or ""
+            year = match["year"]
             if len(year) == 2:
                 year = ("20" if int(year) < 70 else "19") + year
             if (key := _key(year, int(match["m"]), int(match["d"]))) is not None:
-                yield *match.span(), "date", key
-    for pattern in (_DAY_MONTH, _MONTH_DAY, _MONTH_YEAR):
+                yield min(match.span("d"), match.span("year"))[0], match.end(), "date", key
+    named = (_DAY_MONTH, _MONTH_DAY, _MONTH_YEAR) if any(part in text for part in _MONTH_PARTS) else ()
+    for pattern in named:
         for match in pattern.finditer(text):
             day = match.groupdict().get("d")
             key = _key(match["year"] or "", _MONTHS[match["month"].casefold()], int(day) if day else None)
@@ -130,5 +137,5 @@ def _key(year: str, month: int, day: int | None) -> str | None:
 
 def same_date(gold: str, given: str) -> bool:
     """Whether two dates agree as far as both go: "2010-07-08" with "2010-07", "2010" and "-07-08" (no year)."""
-    left, right = gold.split("-"), given.split("-")
-    return all(a == b for a, b in zip(left, right, strict=False) if a and b)
+    pairs = [(a, b) for a, b in zip(gold.split("-"), given.split("-"), strict=False) if a and b]
+    return bool(pairs) and all(a == b for a, b in pairs)

@@ -5,7 +5,6 @@ All are functions of two texts; none knows a model. They are shown beside the la
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -183,5 +182,22 @@ def answer_has_gold_substring(answer: str, gold: str) -> float | None:
     needle = fold(gold).rstrip(" .!")
     if not needle:
         return None
-    pattern = rf"(?<!\w)(?<!\d[.,]){re.escape(needle)}(?!\w)(?![.,]\d)"
-    return float(re.search(pattern, fold(answer)) is not None)
+    return float(_bounded(needle, fold(answer)))
+
+
+def _bounded(needle: str, text: str) -> bool:
+    at = text.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        before, after = text[max(0, at - 2) : at], text[end : end + 2]
+        glued = before[-1:].isalnum() or before[-1:] == "_" or (before[-1:] in "-.," and _joins(before[:1], before[-1:]))
+        goes_on = after[:1].isalnum() or after[:1] == "_" or (after[:1] in ".," and after[1:].isdigit())
+        if not (glued or goes_on):
+            return True
+        at = text.find(needle, at + 1)
+    return False
+
+
+def _joins(character: str, sign: str) -> bool:
+    """Whether a sign behind this character belongs to the word ("irish-american") or number ("1.5")."""
+    return character.isalnum() if sign == "-" else character.isdigit()

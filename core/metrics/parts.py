@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.lexicon import word_list
-from core.metrics.quantities import Slot, same, slots, unit_of
 from core.metrics.numerals import word_number
+from core.metrics.polarity import stance
+from core.metrics.quantities import Slot, same, slots, unit_of
 from core.text import sentence_spans, stem, stop_words
 
 _PARENTHESIS = re.compile(r"\([^()]*\)")
@@ -20,6 +21,8 @@ _ASKS_COUNT = re.compile(
     r"\b(?:wie ?viele?[rns]?|wieviele?|wie oft|anzahl|zahl|how many|how often|number of|how much|wie hoch|wie lang)\b", re.I
 )
 _ASKS_PLACE = re.compile(r"§|\b(?:paragra(?:ph|f)\w*|abschnitt|artikel|kapitel|section|article|chapter|clause)\b", re.I)
+_LABEL = re.compile(r"\s*([^:;.]{3,60}):\s")
+_SAID = 0.6  # of a part without slots: from this share of its words on it counts as said
 _TOKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*", re.UNICODE)
 _SHORTEST_TAIL, _SHORTEST_HEAD = 5, 6
 
@@ -53,14 +56,17 @@ class Reading:
 @dataclass(frozen=True, slots=True)
 class Coverage:
     """How much of the gold's own words an answer has. `share` is weighted, None without words; `hits` and
-    `needed` count words; `missing_parts` are parts of which nothing is said; `replaced` says that a name of the
-    gold is missing while the answer has a name that neither gold nor question knows."""
+    `needed` count words; `missing_parts` are parts of which nothing is said, `half_parts` those of which some is;
+    `replaced` says that a name of the gold is missing while the answer has a name that the gold does not know;
+    `negated` whether a part that is said denies something."""
 
     share: float | None
     hits: int
     needed: int
     missing_parts: tuple[str, ...]
+    half_parts: tuple[str, ...]
     replaced: bool
+    negated: bool
 
 
 @lru_cache(maxsize=16_384)
@@ -75,17 +81,27 @@ def _read(gold: str, question: str, language: str) -> Reading:
     place = bool(_ASKS_PLACE.search(question)) and not wanted
     required: list[Slot] = []
     optional: list[Slot] = []
+    strong = [slot for slot in every if not slot.weak]
     for slot in every:
         aside = not core[slot.start : slot.end].strip() or any(
             start <= slot.start < end and _ASIDE.match(core[start:end]) for start, end in spans
         )
-        given = any(same(slot, each) and same(each, slot) for each in asked) and slot.kind != "ordinal"
-        soft = (slot.weak and not wanted) or (slot.kind == "reference" and not place)
+        given = slot.kind != "ordinal" and any(
+            slot.kind == each.kind and not each.weak and same(slot, each) for each in asked
+        )
+        counted = wanted and (not strong or any(_same_noun(slot, each) for each in strong))
+        soft = (slot.weak and not counted) or (slot.kind == "reference" and not place)
         (optional if aside or given or soft else required).append(slot)
     known = {stem(word.casefold(), language) for word in _TOKEN.findall(question)}
-    built = [_part(core, start, end, required, known, language) for start, end in spans]
-    built = [part for part in built if part is not None and (part.slots or part.words)]
-    return Reading(gold, core, tuple(part for part in built if part), tuple(required), tuple(optional))
+    several = len(spans) > 1
+    built = [_part(core, start, end, required, known, language, several) for start, end in spans]
+    kept = tuple(part for part in built if part is not None and (part.slots or part.words))
+    return Reading(gold, core, kept, tuple(required), tuple(optional))
+
+
+def _same_noun(left: Slot, right: Slot) -> bool:
+    """ "ein Exemplar" beside "zwei Exemplare"."""
+    return bool(left.noun and right.noun and left.noun[:5] == right.noun[:5])
 
 
 def _part_spans(text: str) -> list[tuple[int, int]]:
@@ -100,15 +116,25 @@ def _part_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _part(
-    core: str, start: int, end: int, required: list[Slot], known: set[str], language: str
+    core: str, start: int, end: int, required: list[Slot], known: set[str], language: str, several: bool
 ) -> Part | None:
     text = core[start:end]
     if _ASIDE.match(text):
         return None
     inside = tuple(slot for slot in required if start <= slot.start < end)
-    words = own_words(text, language, [(slot.start - start, slot.end - start) for slot in inside])
-    fresh = {word: weight for word, weight in words if not _among(word, known)}
+    words = dict(own_words(text, language, [(slot.start - start, slot.end - start) for slot in inside]))
+    fresh = {word: weight for word, weight in words.items() if not _given(word, known)}
+    label = _LABEL.match(text) if several else None
+    if label:  # "Elektrotechnik: …" is named although the question named it
+        fresh |= dict.fromkeys((word for word, _ in own_words(label.group(1), language, [])), 1.0)
+    if several and not inside and not fresh:
+        fresh = words
     return Part(text.strip(" .;"), inside, tuple(sorted(fresh.items())))
+
+
+def _given(word: str, known: set[str]) -> bool:
+    """Whether the question has the word, be it at the end of a compound ("Mindestvolumen" gives "Volumen")."""
+    return word in known or (len(word) >= _SHORTEST_TAIL and any(each.endswith(word) for each in known))
 
 
 def own_words(text: str, language: str, taken: list[tuple[int, int]]) -> list[tuple[str, float]]:
@@ -136,19 +162,26 @@ def coverage(read: Reading, answer: str, language: str) -> Coverage:
     total = found = 0.0
     hits = needed = 0
     missing: list[str] = []
-    lost_name = False
+    half: list[str] = []
+    lost_name = negated = False
     for part in read.parts:
         weight = sum(each for _, each in part.words)
         got = [(word, each) for word, each in part.words if _among(word, said)]
+        reached = sum(each for _, each in got)
         total += weight
-        found += sum(each for _, each in got)
+        found += reached
         hits += len(got)
         needed += len(part.words)
-        if weight and not got and (not part.slots or weight >= 1.0):
+        names = sum(each >= 1.0 for _, each in part.words)
+        if weight and not got and (not part.slots or names > (language != "de")):
             missing.append(part.text)
+        else:
+            negated = negated or bool(stance(part.text).negations)
+            if got and not part.slots and reached < _SAID * weight:
+                half.append(part.text)
         lost_name = lost_name or any(each >= 1.0 and (word, each) not in got for word, each in part.words)
     replaced = bool(missing) and lost_name and language == "de" and _has_new_name(read, answer, language)
-    return Coverage(found / total if total else None, hits, needed, tuple(missing), replaced)
+    return Coverage(found / total if total else None, hits, needed, tuple(missing), tuple(half), replaced, negated)
 
 
 def _has_new_name(read: Reading, answer: str, language: str) -> bool:

@@ -29,7 +29,7 @@ _BOTH = re.compile(
     re.IGNORECASE,
 )
 _INCLUDES = re.compile(
-    r"\b(?:including|included|includes|einschließlich|inklusive|inkl|auch|also|as well|mitsamt|samt|ebenfalls|ebenso)\b",
+    r"\b(?:including|included|includes|einschließlich|inklusive|inkl|mitsamt|samt)\b",
     re.IGNORECASE,
 )
 _MODALS = {

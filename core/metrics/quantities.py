@@ -125,27 +125,28 @@ _COUNTED_SCALES = frozenset("dutzend dozen hundred thousand million billion mill
 def slots(text: str, language: str = "other") -> tuple[Slot, ...]:
     """Everything in a text that must match, in order of place. Citation markers ("[1]") are not read. Linear."""
     taken = bytearray(len(text))
-    for match in _MARKER.finditer(text) if "[" in text else ():
-        _take(taken, *match.span())
+    spans: list[tuple[int, int]] = [match.span() for match in _MARKER.finditer(text)] if "[" in text else []
+    for start, end in spans:
+        taken[start:end] = b"\x01" * (end - start)
     found: list[Slot] = []
     for start, end, kind, key in moments.moments(text):
         if 1 not in taken[start:end]:
             found.append(Slot(kind, None, key, start, end))
-            _take(taken, start, end)
-    free = _mask(text, taken)
+            taken[start:end] = b"\x01" * (end - start)
+            spans.append((start, end))
+    free = _mask(text, sorted(spans))
     numbers = sorted([*_digits(free, language), *_number_words(free, language)], key=lambda slot: slot.start)
     numbers = _share_units(free, _ranges(free, _dropped_ordinals(free, numbers)))
     return tuple(sorted([*found, *numbers], key=lambda slot: (slot.start, slot.end)))
 
 
-def _take(taken: bytearray, start: int, end: int) -> None:
-    taken[start:end] = b"\x01" * (end - start)
-
-
-def _mask(text: str, taken: bytearray) -> str:
-    if 1 not in taken:
-        return text
-    return "".join("\x00" if used else character for character, used in zip(text, taken, strict=True))
+def _mask(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text with the spans (sorted, disjoint) blotted out, as long as before."""
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [text[at:start], "\x00" * (end - start)]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 def _digits(text: str, language: str) -> list[Slot]:
@@ -203,7 +204,7 @@ def _read_words(
         return _furnished(text, Slot("number", _GLYPHS[word], "", *token.span()), directly=True), 1
     run = _english_run(text, tokens, at) if language != "de" or "-" in word else []
     read = numerals.english_run(run) if run else None
-    if read is not None and read[2] > 1:
+    if read is not None and (read[2] > 1 or "-" in word):
         return _english_slot(text, tokens, at, run, read)
     if word in ("ein", "a", "eine") and at + 1 < len(parts) and parts[at + 1] in _COUNTED_SCALES:
         slot = Slot("number", float(numerals.SCALES[parts[at + 1]]), "", token.start(), tokens[at + 1].end())

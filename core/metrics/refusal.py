@@ -51,6 +51,8 @@ def is_refusal(text: str, language: str | None = None) -> Refusal:
     plain = patterns.ASIDE.sub(lambda match: " " * len(match.group()), text.translate(_APOSTROPHES))
     if patterns.TERSE.match(plain):
         return Refusal(True, (0, len(text)), shown, reliable or language_of(text) == "other")
+    if not patterns.HINT.search(plain):
+        return Refusal(False, None, shown, reliable)
     tongues = ("de", "en") if reliable else ("de", "en", "fr", "es")
     refusing: tuple[int, int] | None = None
     strong = substance = False

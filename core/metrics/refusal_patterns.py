@@ -141,6 +141,15 @@ META = re.compile(
     re.IGNORECASE,
 )
 
+# Without one of these no pattern can match: most answers are settled here.
+HINT = re.compile(
+    r"\bn(?:icht|ichts|ot|o|one|othing|ever|either|on)\b|n't|\bkein|cannot|unable|declin|refus|ablehn|\blehne|passen|überf|fehl"
+    r"|missing|absent|silent|schweig|un(?:known|bekannt|zureichend|clear|klar|available|sure|certain|able)|insufficient|außerhalb"
+    r"|outside|beyond|übersteig|lack|omit|limited|too little|only|fail|impossib|aucune|\bne\b|afraid|would need|need more"
+    r"|weiß|keine|won't|rather|as an ai|als (?:ki|sprachmodell)",
+    re.IGNORECASE,
+)
+
 # Somebody else's words, conditions and cases: nothing in them is said by the speaker about the question.
 ASIDE = re.compile(r"„[^“”]*[“”]|“[^”]*”|«[^»]*»|\"[^\"]*\"")
 CONDITION = re.compile(

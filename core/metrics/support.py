@@ -126,6 +126,8 @@ def support(claim: str, passage: str) -> Support:
     best = Support("not_enough_info", -1.0)
     for index, precision in _best_sentences(tokens, cut):
         score = 0.5 * precision + 0.5 * contained
+        if score <= best.score:
+            break  # no guard can raise it
         window = (cut[max(0, index - 1)].start, cut[min(len(cut) - 1, index + 1)].end)
         guard, cap, differs = _guard(needed, negative, named, passage, cut[index], window)
         guarded = min(score, cap)
