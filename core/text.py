@@ -130,7 +130,7 @@ def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
     Abbreviations ("z. B.", "e.g.", "§ 5 Abs. 2 S. 1"), initials, German ordinals ("3. Semester", "8. Juli")
     and decimals end no sentence; blank lines and list items begin a new one. Linear in the text.
     """
-    spans = []
+    spans: list[tuple[int, int]] = []
     start = 0
     for match in _BOUNDARY.finditer(text):
         if match.lastgroup == "stop" and not _ends_sentence(text, start, match):

@@ -45,7 +45,11 @@ def claim_diagnostic(scores: Scores) -> str:
         return "unsupported_generated_claims"
     if said is not None and said < _PARTIAL:
         used = scores.get("context_utilization")
-        return "answer_incomplete_from_available_context" if used is not None and used < _PARTIAL else "answer_incomplete"
+        return (
+            "answer_incomplete_from_available_context"
+            if used is not None and used < _PARTIAL
+            else "answer_incomplete"
+        )
     if precision is not None and precision < _EXTRA:
         return "answer_contains_extra_claims"
     return "claim_level_ok"

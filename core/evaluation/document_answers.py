@@ -38,7 +38,9 @@ class _Read:
 class DocumentAnswers(Component):
     """Answers over documents: slot-aware label, claims against gold and context, citations, abstention, retrieval."""
 
-    claim_support: bool = Field(True, description="split into claims and hold each against gold and every chunk")
+    claim_support: bool = Field(
+        True, description="split into claims and hold each against gold and every chunk"
+    )
 
     def propose(self, target: Target) -> Sequence[Case]:
         """Document QA asks the user's own questions only."""
@@ -167,7 +169,9 @@ def _answer_scores(case: Case, read: _Read) -> tuple[Scores, Reasons]:
 
 
 def _context_scores(case: Case, read: _Read, full: bool, crossed: bool) -> tuple[Scores, Reasons]:
-    said = () if read.abstention.abstained else tuple(filter(claims.checkable, claims.split_claims(read.answer)))
+    said = (
+        () if read.abstention.abstained else tuple(filter(claims.checkable, claims.split_claims(read.answer)))
+    )
     scores: Scores = {
         "proxy_faithfulness": proxy_faithfulness(read.answer, read.passages, read.language) if said else None,
         "proxy_context_relevance": proxy_context_relevance(case.query, read.passages, read.language),

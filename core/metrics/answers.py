@@ -80,8 +80,14 @@ def _hold(
     fresh = [each for each in said if not each.weak and not any(same(slot, each) for slot in required)]
     unused = [each for each in fresh if not any(same(slot, each) for slot in asked)]
     for slot in missing:
-        limits = [each for each in said if not any(same(gold, each) and gold.bound == each.bound for gold in required)]
-        if any(_stands_instead(slot, each) for each in unused) or any(_other_limit(slot, each) for each in limits):
+        limits = [
+            each
+            for each in said
+            if not any(same(gold, each) and gold.bound == each.bound for gold in required)
+        ]
+        if any(_stands_instead(slot, each) for each in unused) or any(
+            _other_limit(slot, each) for each in limits
+        ):
             conflicts.append(f"{slot.kind}: {_shown(read.gold, slot)}")
         elif slot.unit and any(each.unit == slot.unit and each not in unused for each in fresh):
             doubts.append("value_of_the_question")
@@ -107,7 +113,9 @@ def _stands_instead(slot: Slot, given: Slot) -> bool:
 
 def _other_limit(slot: Slot, given: Slot) -> bool:
     """ "höchstens 13" where the gold says "höchstens 15"."""
-    return bool(slot.bound) and slot.bound == given.bound and comparable(slot, given) and not same(slot, given)
+    return (
+        bool(slot.bound) and slot.bound == given.bound and comparable(slot, given) and not same(slot, given)
+    )
 
 
 def _shown(text: str, slot: Slot) -> str:
@@ -166,7 +174,9 @@ def _decide(
     return _text_only(read, covered, polarity, gold_stance, said_stance, answer, gold, question, verdict)
 
 
-def _with_missing_slots(facts: _Facts, covered: parts.Coverage, verdict: Callable[..., Comparison]) -> Comparison:
+def _with_missing_slots(
+    facts: _Facts, covered: parts.Coverage, verdict: Callable[..., Comparison]
+) -> Comparison:
     if facts.doubts:
         return verdict("needs_manual_review", *facts.doubts)
     if facts.matched or (covered.share or 0.0) >= _TEXT_PARTIAL:
@@ -213,8 +223,12 @@ def _text_only(
         return decide("needs_manual_review", "negation_differs")
     if answer_has_gold_substring(answer, gold):
         # "Which has more, A or B?": naming both does not say which.
-        chosen = fold(answer).startswith(fold(gold).rstrip(" .")) or not answer_has_gold_substring(question, gold)
-        return decide("correct", "gold_in_answer") if chosen else decide("needs_manual_review", "names_a_choice")
+        chosen = fold(answer).startswith(fold(gold).rstrip(" .")) or not answer_has_gold_substring(
+            question, gold
+        )
+        return (
+            decide("correct", "gold_in_answer") if chosen else decide("needs_manual_review", "names_a_choice")
+        )
     if gold_stance.answer and gold_stance.answer == said_stance.answer:
         return decide("correct", "same_polarity")
     share = covered.share

@@ -51,7 +51,11 @@ def mentions(text: str, pattern: re.Pattern[str] = MARKER) -> list[Mention]:
     for match in pattern.finditer(text):
         groups = match.groupdict()
         numbers, ids = groups.get("numbers"), groups.get("ids")
-        names = _numbers(numbers) if numbers else tuple(part.strip() for part in re.split(r"[,;]", ids or "") if part.strip())
+        names = (
+            _numbers(numbers)
+            if numbers
+            else tuple(part.strip() for part in re.split(r"[,;]", ids or "") if part.strip())
+        )
         if names:
             found.append(Mention(match.start(), match.end(), names))
     return found
@@ -97,7 +101,11 @@ def cited_statements(
         body = text[start:end]
         for citation in citations:
             loose = not citation.marker and not citation.span
-            if loose or (citation.span and not citation.marker and (citation.span in body or body.strip() in citation.span)):
+            if loose or (
+                citation.span
+                and not citation.marker
+                and (citation.span in body or body.strip() in citation.span)
+            ):
                 ids.append(citation.source_id)
         statement = pattern.sub("", body).strip()
         unique = list(dict.fromkeys(ids))

@@ -110,16 +110,26 @@ def of_retrieval(relations: Relations) -> dict[str, float | None]:
     return scores
 
 
-def claim_scores(table: ClaimTable, *, abstained: bool = False) -> tuple[dict[str, float | None], dict[str, str]]:
+def claim_scores(
+    table: ClaimTable, *, abstained: bool = False
+) -> tuple[dict[str, float | None], dict[str, str]]:
     """(scores, reason of each None) of one table. A refusal makes no claims: reason `abstained`."""
     scores: dict[str, float | None] = dict.fromkeys(CLAIM_METRICS)
-    correct = None if abstained or not table.answer_in_gold else [label == "supported" for label in table.answer_in_gold]
+    correct = (
+        None
+        if abstained or not table.answer_in_gold
+        else [label == "supported" for label in table.answer_in_gold]
+    )
     if correct and table.gold:
         said = [label == "supported" for label in table.gold_in_answer]
         scores |= against_gold(correct, said)
     elif abstained and table.gold:
         scores |= {"answer_claim_recall": 0.0, "missing_gold_claim_count": float(len(table.gold))}
-    held = [index for index, row in enumerate(table.answer_in_chunks) if row is not None] if not abstained else []
+    held = (
+        [index for index, row in enumerate(table.answer_in_chunks) if row is not None]
+        if not abstained
+        else []
+    )
     kept = [index for index, row in enumerate(table.gold_in_chunks) if row is not None]
     if table.chunk_ids:
         relations = Relations(

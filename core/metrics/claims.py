@@ -23,7 +23,9 @@ from core.text import content_words, fold, language, sentence_spans
 COMPARER = "slots-1"
 _BULLET = re.compile(r"^[\s\-*•–—·▪◦‣]+(?=\S)|^\(?\d{1,2}[.)]\s+(?=\D)")
 _MARKER = re.compile(r"\s*(?:\[[^\[\]\n]{1,60}\]|【[^】\n]{1,40}】)")
-_BARE = re.compile(r"^\W*(?:ja|nein|yes|no|doch|richtig|falsch|true|false|correct|incorrect)\W*$", re.IGNORECASE)
+_BARE = re.compile(
+    r"^\W*(?:ja|nein|yes|no|doch|richtig|falsch|true|false|correct|incorrect)\W*$", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=32_768)
@@ -114,7 +116,9 @@ def build(
     def held(claims: Sequence[str]) -> tuple[tuple[Support, ...] | None, ...]:
         if crossed:
             return tuple(None for _ in claims)
-        return tuple(tuple(support(claim, text) for text in texts) if checkable(claim) else None for claim in claims)
+        return tuple(
+            tuple(support(claim, text) for text in texts) if checkable(claim) else None for claim in claims
+        )
 
     forward = [entailed(claim, answer, question, spoken) for claim in golds] if answer.strip() else []
     backward = [entailed(claim, gold, question, spoken) for claim in said] if gold.strip() else []
@@ -148,13 +152,23 @@ def _by_polarity(
 def _crossed(claims: str, texts: Sequence[str]) -> bool:
     ours = language(claims)
     theirs = [language(text[:2000]) for text in texts]
-    return ours in ("de", "en") and bool(theirs) and all(each in ("de", "en") and each != ours for each in theirs)
+    return (
+        ours in ("de", "en")
+        and bool(theirs)
+        and all(each in ("de", "en") and each != ours for each in theirs)
+    )
 
 
 def over_chunks(supports: Sequence[Support]) -> Label:
     """The label against the whole context: supported by any chunk, else contradicted by any, else unknown."""
     labels = {each.label for each in supports}
-    return "supported" if "supported" in labels else "contradicted" if "contradicted" in labels else "not_enough_info"
+    return (
+        "supported"
+        if "supported" in labels
+        else "contradicted"
+        if "contradicted" in labels
+        else "not_enough_info"
+    )
 
 
 def rows(table: ClaimTable) -> list[Claim]:

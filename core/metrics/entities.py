@@ -13,7 +13,9 @@ from core.contracts import metric
 from core.metrics.quantities import slots
 from core.text import fold, sentence_spans, stop_words
 
-_RUN = re.compile(r"[^\W\d_a-zäöüß][\w'’&-]*(?:\s+(?:of\s+the\s+|of\s+|von\s+|van\s+|de\s+)?[^\W\d_a-zäöüß][\w'’&-]*)*")
+_RUN = re.compile(
+    r"[^\W\d_a-zäöüß][\w'’&-]*(?:\s+(?:of\s+the\s+|of\s+|von\s+|van\s+|de\s+)?[^\W\d_a-zäöüß][\w'’&-]*)*"
+)
 _ACRONYM = re.compile(r"\b(?:[A-ZÄÖÜ]{2,}[a-z]?\w*|[A-ZÄÖÜ]?[a-zäöü]+[A-ZÄÖÜ]\w+)\b")
 _GENERAL = frozenset("lp ects sws ii iii iv vi no yes ja nein".split())
 

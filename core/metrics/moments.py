@@ -28,8 +28,12 @@ _DOTTED_DAY = re.compile(  # without a year only behind a word that leads a date
     r"(?:\b(?:am|vom|zum|bis|ab|den|dem|der|und|seit)\s+)(?P<d>\d\d?)\.\s?(?P<m>0?[1-9]|1[0-2])\.(?!\s?\d)(?P<year>)"
 )
 _SLASHED = re.compile(rf"(?<![\d/])(?P<m>\d\d?)/(?P<d>\d\d?)/(?P<year>{_YEAR})(?!\d)")
-_DAY_MONTH = re.compile(rf"(?<![\d.,])(?P<d>\d\d?)(?:\.|st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?(?:\s+(?P<year>{_YEAR})(?!\d))?")
-_MONTH_DAY = re.compile(rf"\b(?=[JFMASOND]){_MONTH}\s+(?P<d>\d\d?)(?:st|nd|rd|th)?(?![\d])(?:,?\s+(?P<year>{_YEAR})(?!\d))?")
+_DAY_MONTH = re.compile(
+    rf"(?<![\d.,])(?P<d>\d\d?)(?:\.|st|nd|rd|th)?\s+(?:of\s+)?{_MONTH},?(?:\s+(?P<year>{_YEAR})(?!\d))?"
+)
+_MONTH_DAY = re.compile(
+    rf"\b(?=[JFMASOND]){_MONTH}\s+(?P<d>\d\d?)(?:st|nd|rd|th)?(?![\d])(?:,?\s+(?P<year>{_YEAR})(?!\d))?"
+)
 _MONTH_YEAR = re.compile(rf"\b(?=[JFMASOND]){_MONTH},?\s+(?:of\s+)?(?P<year>{_YEAR})(?!\d)")
 _YEARS = re.compile(rf"(?<![\w.,/-])(?P<a>{_YEAR})\s?/\s?(?P<b>{_YEAR}|\d\d)(?![\d/])")
 _LONE_YEAR = re.compile(
@@ -40,7 +44,9 @@ _CLOCK = re.compile(
     r"(?:\s*(?P<m3>[0-5]\d)(?!\d))?)(?:\s*(?P<half>[ap])\.?m\b\.?)?",
     re.IGNORECASE,
 )
-_CLOCK12 = re.compile(r"(?<![\d.,:])(?P<h>1[0-2]|0?\d)(?:[:.](?P<m>[0-5]\d))?\s*(?P<half>[ap])\.?\s?m\b\.?", re.IGNORECASE)
+_CLOCK12 = re.compile(
+    r"(?<![\d.,:])(?P<h>1[0-2]|0?\d)(?:[:.](?P<m>[0-5]\d))?\s*(?P<half>[ap])\.?\s?m\b\.?", re.IGNORECASE
+)
 _LAW = re.compile(
     r"§+\s*(?P<no>\d+\s?[a-z]?)(?![\w])(?:\s*(?:,\s*)?(?:Abs\.?|Absatz|para\.?|paragraph)\s*(?P<abs>\d+[a-z]?))?"
     r"(?:\s*(?:,\s*)?(?:S\.|Satz|sentence)\s*(?P<satz>\d+))?(?:\s*(?:,\s*)?(?:Nr\.?|Nummer|no\.?)\s*(?P<nr>\d+[a-z]?))?",
@@ -72,8 +78,17 @@ def moments(text: str) -> Iterator[tuple[int, int, str, str]]:
         return
     if "§" in text:
         for match in _LAW.finditer(text):
-            parts = [("§", match["no"].replace(" ", "")), ("abs", match["abs"]), ("s", match["satz"]), ("nr", match["nr"])]
-            yield *match.span(), "reference", " ".join(f"{name}{value}" for name, value in parts if value).casefold()
+            parts = [
+                ("§", match["no"].replace(" ", "")),
+                ("abs", match["abs"]),
+                ("s", match["satz"]),
+                ("nr", match["nr"]),
+            ]
+            yield (
+                *match.span(),
+                "reference",
+                " ".join(f"{name}{value}" for name, value in parts if value).casefold(),
+            )
     for match in _PLACE.finditer(text):
         kind = _PLACES.get(match["what"].casefold())
         if kind is not None:

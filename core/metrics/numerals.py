@@ -113,9 +113,9 @@ def german_ordinal(word: str) -> int | None:
             return value
     for cut in ("st", "t"):  # twenty and up take -ste, the rest -te: "zwanzigste", "sechste"
         stem, mark, rest = word.rpartition(cut)
-        value = german_cardinal(stem) if mark and rest in _ORDINAL_TAILS else None
-        if value is not None and value != 1 and (cut == "st") == (value % 100 >= 20 or value % 100 == 0):
-            return value
+        read = german_cardinal(stem) if mark and rest in _ORDINAL_TAILS else None
+        if read is not None and read != 1 and (cut == "st") == (read % 100 >= 20 or read % 100 == 0):
+            return read
     return None
 
 
@@ -163,7 +163,13 @@ def english_run(run: list[str]) -> tuple[float, str, int] | None:
     total, current, used, kind = 0.0, 0.0, 0, "cardinal"
     previous = -1.0
     for index, word in enumerate(run):
-        if word == "and" and used and previous >= 100 and index + 1 < len(run) and run[index + 1] in _EN_SMALL:
+        if (
+            word == "and"
+            and used
+            and previous >= 100
+            and index + 1 < len(run)
+            and run[index + 1] in _EN_SMALL
+        ):
             continue
         if word in ("hundred",) and used:
             current, previous = max(current, 1) * 100, 100

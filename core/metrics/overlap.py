@@ -190,7 +190,11 @@ def _bounded(needle: str, text: str) -> bool:
     while at >= 0:
         end = at + len(needle)
         before, after = text[max(0, at - 2) : at], text[end : end + 2]
-        glued = before[-1:].isalnum() or before[-1:] == "_" or (before[-1:] in "-.," and _joins(before[:1], before[-1:]))
+        glued = (
+            before[-1:].isalnum()
+            or before[-1:] == "_"
+            or (before[-1:] in "-.," and _joins(before[:1], before[-1:]))
+        )
         goes_on = after[:1].isalnum() or after[:1] == "_" or (after[:1] in ".," and after[1:].isdigit())
         if not (glued or goes_on):
             return True

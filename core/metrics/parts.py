@@ -16,11 +16,16 @@ from core.metrics.quantities import Slot, same, slots, unit_of
 from core.text import sentence_spans, stem, stop_words
 
 _PARENTHESIS = re.compile(r"\([^()]*\)")
-_ASIDE = re.compile(r"^\W*(?:zusätzlich|außerdem|daneben|im übrigen|übrigens|additionally|in addition|besides)\b", re.I)
-_ASKS_COUNT = re.compile(
-    r"\b(?:wie ?viele?[rns]?|wieviele?|wie oft|anzahl|zahl|how many|how often|number of|how much|wie hoch|wie lang)\b", re.I
+_ASIDE = re.compile(
+    r"^\W*(?:zusätzlich|außerdem|daneben|im übrigen|übrigens|additionally|in addition|besides)\b", re.I
 )
-_ASKS_PLACE = re.compile(r"§|\b(?:paragra(?:ph|f)\w*|abschnitt|artikel|kapitel|section|article|chapter|clause)\b", re.I)
+_ASKS_COUNT = re.compile(
+    r"\b(?:wie ?viele?[rns]?|wieviele?|wie oft|anzahl|zahl|how many|how often|number of|how much|wie hoch|wie lang)\b",
+    re.I,
+)
+_ASKS_PLACE = re.compile(
+    r"§|\b(?:paragra(?:ph|f)\w*|abschnitt|artikel|kapitel|section|article|chapter|clause)\b", re.I
+)
 _LABEL = re.compile(r"\s*([^:;.]{3,60}):\s")
 _SAID = 0.6  # of a part without slots: from this share of its words on it counts as said
 _TOKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*", re.UNICODE)
@@ -181,7 +186,9 @@ def coverage(read: Reading, answer: str, language: str) -> Coverage:
                 half.append(part.text)
         lost_name = lost_name or any(each >= 1.0 and (word, each) not in got for word, each in part.words)
     replaced = bool(missing) and lost_name and language == "de" and _has_new_name(read, answer, language)
-    return Coverage(found / total if total else None, hits, needed, tuple(missing), tuple(half), replaced, negated)
+    return Coverage(
+        found / total if total else None, hits, needed, tuple(missing), tuple(half), replaced, negated
+    )
 
 
 def _has_new_name(read: Reading, answer: str, language: str) -> bool:

@@ -6,8 +6,12 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-_YES = re.compile(r"^\W*(ja|jawohl|doch|yes|yep|yeah|right|correct|richtig|stimmt|true|wahr)\b(?=\W|$)", re.IGNORECASE)
-_NO = re.compile(r"^\W*(nein|nee|no|nope|false|falsch|incorrect|unwahr)\b(?=\s*(?:[,.;:!–—-]|$))", re.IGNORECASE)
+_YES = re.compile(
+    r"^\W*(ja|jawohl|doch|yes|yep|yeah|right|correct|richtig|stimmt|true|wahr)\b(?=\W|$)", re.IGNORECASE
+)
+_NO = re.compile(
+    r"^\W*(nein|nee|no|nope|false|falsch|incorrect|unwahr)\b(?=\s*(?:[,.;:!–—-]|$))", re.IGNORECASE
+)
 _NEGATION = re.compile(
     r"\b(?:nicht|kein(?:e|en|em|er|es|erlei)?|nie|niemals|nirgends|weder|ohne|niemand(?:em|en)?|nichts|keinesfalls|keineswegs"
     r"|entfällt|entfallen|ausgeschlossen|ausgenommen|untersagt|verboten|unzulässig|unbenotet|unmöglich|verweigert|abgelehnt"
@@ -23,7 +27,9 @@ _EMPTY_NEGATION = re.compile(
     r"|nichts anderes|nicht werktage|es sei denn|wenn nicht|if not|not to mention|ohne weiteres|failed)\b",
     re.IGNORECASE,
 )
-_ONLY = re.compile(r"\b(?:nur|lediglich|ausschließlich|allein|only|solely|exclusively|merely)\b", re.IGNORECASE)
+_ONLY = re.compile(
+    r"\b(?:nur|lediglich|ausschließlich|allein|only|solely|exclusively|merely)\b", re.IGNORECASE
+)
 _BOTH = re.compile(
     r"\b(?:beid(?:e|en|er|es|em)|both|jeweils|sämtlich(?:e|en|er)|alle[nrs]?|all|each|every|immer|always|gleichermaßen|either)\b",
     re.IGNORECASE,
@@ -43,7 +49,9 @@ _MODALS = {
         r"|possible|optional|freiwillig)\b",
         re.IGNORECASE,
     ),
-    "advice": re.compile(r"\b(?:soll|sollen|sollte|sollten|should|ought|recommended|empfohlen)\b", re.IGNORECASE),
+    "advice": re.compile(
+        r"\b(?:soll|sollen|sollte|sollten|should|ought|recommended|empfohlen)\b", re.IGNORECASE
+    ),
 }
 
 
@@ -86,8 +94,8 @@ def _modality(text: str, negations: tuple[tuple[int, int], ...]) -> list[str]:
     for name, pattern in _MODALS.items():
         for match in pattern.finditer(text):
             near = any(
-                len(text[match.end() : start].split()) <= 3 and match.end() <= start
-                or len(text[end : match.start()].split()) <= 1 and end <= match.start()
+                (len(text[match.end() : start].split()) <= 3 and match.end() <= start)
+                or (len(text[end : match.start()].split()) <= 1 and end <= match.start())
                 for start, end in negations
                 if abs(start - match.start()) < 60
             )

@@ -101,9 +101,13 @@ _MAX = re.compile(
 _BOUND_HINT = re.compile(
     r"[Mm]ind|[Ww]enig|[Mm]ini|[Ll]east|less|fewer|unter|[Hh]öchst|[Mm]ax|[Mm]ost|[Uu]p to|more|mehr|[Bb]is|[Ll]ängst|exceed|über"
 )
-_OR_MORE = re.compile(r"^\s*(?:\w+\s+)?(?:oder mehr|or more|or higher|und mehr|at (?:the )?least)\b", re.IGNORECASE)
+_OR_MORE = re.compile(
+    r"^\s*(?:\w+\s+)?(?:oder mehr|or more|or higher|und mehr|at (?:the )?least)\b", re.IGNORECASE
+)
 _OR_LESS = re.compile(r"^\s*(?:\w+\s+)?(?:oder weniger|or less|or fewer|at (?:the )?most)\b", re.IGNORECASE)
-_ABOUT = re.compile(r"(?:rund|etwa|ca\.|circa|ungefähr|about|approximately|roughly|around|knapp|nearly|almost)\s*$", re.I)
+_ABOUT = re.compile(
+    r"(?:rund|etwa|ca\.|circa|ungefähr|about|approximately|roughly|around|knapp|nearly|almost)\s*$", re.I
+)
 _QUALIFIED = re.compile(
     r"(?:\bnur|genau|exakt|höchstens|mindestens|maximal|je(?:weils)?|noch|only|exactly|at (?:most|least)|just|precisely"
     r"|lediglich|single|einzig\w*|than|up to)\s+$",
@@ -209,7 +213,9 @@ def _read_words(
     if word in ("ein", "a", "eine") and at + 1 < len(parts) and parts[at + 1] in _COUNTED_SCALES:
         slot = Slot("number", float(numerals.SCALES[parts[at + 1]]), "", token.start(), tokens[at + 1].end())
         return _furnished(text, slot, directly=False), 2
-    single = None if word in _NO_NUMBER or (word == "elf" and language == "en") else numerals.word_number(word)
+    single = (
+        None if word in _NO_NUMBER or (word == "elf" and language == "en") else numerals.word_number(word)
+    )
     if single is None:
         return None, 1
     value, kind, unit = single
@@ -266,7 +272,7 @@ def _furnished(text: str, slot: Slot, *, directly: bool) -> Slot:
     place, skipped = end + (end != slot.end and text[end : end + 1] == "."), 0
     while not unit and skipped < 4:
         match = _AFTER.match(text, place)
-        if match is None or (skipped and text[place : match.start(1)].strip(" \t\n ")):
+        if match is None or (skipped and text[place : match.start(1)].strip()):
             break
         word = match.group(1).casefold()
         unit = unit_of(word, directly and skipped == 0)
@@ -284,7 +290,9 @@ def _furnished(text: str, slot: Slot, *, directly: bool) -> Slot:
     bound = "min" if (hinted and _MIN.search(before)) or _OR_MORE.match(after) else ""
     bound = bound or ("max" if (hinted and _MAX.search(before)) or _OR_LESS.match(after) else "")
     about = bool(_ABOUT.search(before[-16:]))
-    return replace(slot, value=value, end=end, unit=unit, noun="" if unit else noun, bound=bound, approximate=about)
+    return replace(
+        slot, value=value, end=end, unit=unit, noun="" if unit else noun, bound=bound, approximate=about
+    )
 
 
 def _dropped_ordinals(text: str, numbers: list[Slot]) -> list[Slot]:
@@ -299,7 +307,7 @@ def _dropped_ordinals(text: str, numbers: list[Slot]) -> list[Slot]:
 
 
 def _ranges(text: str, numbers: list[Slot]) -> list[Slot]:
-    """"4 bis 16", "between 4 and 16": the first is the minimum, the second the maximum."""
+    """ "4 bis 16", "between 4 and 16": the first is the minimum, the second the maximum."""
     kept = list(numbers)
     for index in range(len(kept) - 1):
         left, right = kept[index], kept[index + 1]
@@ -316,7 +324,7 @@ def _ranges(text: str, numbers: list[Slot]) -> list[Slot]:
 
 
 def _share_units(text: str, numbers: list[Slot]) -> list[Slot]:
-    """"ten and fifty minutes": the unit of the last counts for the first."""
+    """ "ten and fifty minutes": the unit of the last counts for the first."""
     kept = list(numbers)
     for index in range(len(kept) - 2, -1, -1):
         left, right = kept[index], kept[index + 1]

@@ -17,7 +17,9 @@ from core.text import content_words, sentence_spans
 from core.text import language as language_of
 
 _SUPPORTED = ("de", "en")
-_CLAUSE = re.compile(r";|:(?=\s)|\s[–—]\s|,\s+(?=(?:but|aber|so|daher|deshalb|sonst|jedenfalls|because|weil)\b)", re.I)
+_CLAUSE = re.compile(
+    r";|:(?=\s)|\s[–—]\s|,\s+(?=(?:but|aber|so|daher|deshalb|sonst|jedenfalls|because|weil)\b)", re.I
+)
 _SUBSTANCE = 3  # content words from which a clause that is no talk about sources says something
 _APOSTROPHES = str.maketrans("’‘ʼ", "'''")
 

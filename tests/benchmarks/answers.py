@@ -106,7 +106,9 @@ def main(argv: Sequence[str] = ()) -> int:
     print(f"\nwrong ones called correct: {len(wrong)}; of a number, unit, date or negation: "
           f"{sum(case.error_type in HARD for case in wrong)}")  # fmt: skip
     print(f"right ones called incorrect: {table['correct', 'incorrect']}")
-    print(f"decided: {sum(n for (_, label), n in table.items() if label != 'needs_manual_review')} of {len(cases)}")
+    print(
+        f"decided: {sum(n for (_, label), n in table.items() if label != 'needs_manual_review')} of {len(cases)}"
+    )
     scores: dict[str, Callable[[str, str, str], float]] = {
         "token F1": token_f1,
         "ROUGE-L": rouge_l,
@@ -119,7 +121,11 @@ def main(argv: Sequence[str] = ()) -> int:
 
         low, high, balanced = best_two_cuts(cases, value)
         cut = Counter((case.truth, _cut(value(case), low, high)) for case in cases)
-        show(f"{name}, best thresholds {low:.2f}/{high:.2f}, balanced accuracy {balanced:.2f}", cut, LABELS[:3])
-    ours = sum(n for (truth, label), n in table.items() if label == ("incorrect" if truth == "refusal" else truth))
+        show(
+            f"{name}, best thresholds {low:.2f}/{high:.2f}, balanced accuracy {balanced:.2f}", cut, LABELS[:3]
+        )
+    ours = sum(
+        n for (truth, label), n in table.items() if label == ("incorrect" if truth == "refusal" else truth)
+    )
     print(f"\nlabelled right by the slot-aware label: {ours} of {len(cases)}")
     return 0

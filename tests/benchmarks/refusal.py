@@ -32,7 +32,10 @@ class Counted:
     def of(cls, pairs: Sequence[tuple[bool, bool]]) -> Counted:
         """From (truly refused, said to be refused)."""
         return cls(
-            pairs.count((True, True)), pairs.count((False, True)), pairs.count((True, False)), pairs.count((False, False))
+            pairs.count((True, True)),
+            pairs.count((False, True)),
+            pairs.count((True, False)),
+            pairs.count((False, False)),
         )
 
     @property
@@ -47,7 +50,9 @@ class Counted:
 def labelled(split: str) -> Counted:
     """Counts over one split ("train", "held_back") of the labelled list."""
     rows = [json.loads(line) for line in LABELLED.read_text("utf-8").splitlines()]
-    return Counted.of([(row["refused"], is_refusal(row["text"]).refused) for row in rows if row["split"] == split])
+    return Counted.of(
+        [(row["refused"], is_refusal(row["text"]).refused) for row in rows if row["split"] == split]
+    )
 
 
 def graded_answers() -> Counted:

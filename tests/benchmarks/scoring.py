@@ -13,10 +13,14 @@ from core.contracts import ScoringContext
 from core.evaluation.document_answers import DocumentAnswers
 from core.records import Case, Hit, Output
 
-_SUBJECTS = "Die Bachelorarbeit|Das Praktikum|Die mündliche Prüfung|Das Modul|Die Anmeldung|Der Antrag|Die Masterarbeit".split("|")
+_SUBJECTS = "Die Bachelorarbeit|Das Praktikum|Die mündliche Prüfung|Das Modul|Die Anmeldung|Der Antrag|Die Masterarbeit".split(
+    "|"
+)
 _VERBS = "dauert mindestens|umfasst höchstens|beginnt nach|gilt für|endet spätestens nach|verlangt".split("|")
 _UNITS = "Monate|Wochen|Leistungspunkte|Semester|Kalendertage|Minuten".split("|")
-_PLACES = "beim Studiensekretariat|im Fachprüfungsausschuss|nach § {} Abs. 2|im Wahlpflichtbereich|an der Fakultät".split("|")
+_PLACES = "beim Studiensekretariat|im Fachprüfungsausschuss|nach § {} Abs. 2|im Wahlpflichtbereich|an der Fakultät".split(
+    "|"
+)
 
 
 def _sentence(rng: random.Random) -> str:
@@ -55,5 +59,7 @@ def main(argv: Sequence[str] = ()) -> int:
         half, whole = prepared(n // 2, seed=1 + full), prepared(n, seed=11 + full)
         first, second = milliseconds(half, claim_support=full), milliseconds(whole, claim_support=full)
         growth = second * n / (first * (n // 2))
-        print(f"{name:22} {second:6.2f} ms a case over {n} cases × 5 chunks; {n} against {n // 2} cases: {growth:.2f} times")
+        print(
+            f"{name:22} {second:6.2f} ms a case over {n} cases × 5 chunks; {n} against {n // 2} cases: {growth:.2f} times"
+        )
     return 0

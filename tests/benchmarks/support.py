@@ -65,7 +65,9 @@ def balanced_accuracy(scores: Sequence[float], labels: Sequence[bool], threshold
 
 
 def main(argv: Sequence[str] = ()) -> int:
-    print(f"{'set':10} {'n':>4} {'supp.':>5}  {'AUROC':>5} {'no guards':>9} {'length':>6}  {'bal.acc':>7} {'best':>5} {'at':>4}  ms/claim")
+    print(
+        f"{'set':10} {'n':>4} {'supp.':>5}  {'AUROC':>5} {'no guards':>9} {'length':>6}  {'bal.acc':>7} {'best':>5} {'at':>4}  ms/claim"
+    )
     for name, read in (("BEGIN", begin), ("WiCE", wice), ("ExpertQA", expertqa)):
         pairs = list(read())
         labels = [label for _, _, label in pairs]
