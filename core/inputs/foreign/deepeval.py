@@ -199,7 +199,7 @@ def _tools(entry: Mapping[str, Any], trace: Mapping[str, Any]) -> tuple[ToolCall
             found.append(
                 ToolCall(
                     name=str(call.get("name") or ""),
-                    args=mapping_of(args) if args is None else {"input": args},
+                    args=args if isinstance(args, dict) else {"input": args} if args is not None else {},
                     result=call.get("output"),
                     latency_ms=_duration(call),
                     error=text_of(call.get("error")),

@@ -245,7 +245,7 @@ def _tool(span: Span) -> ToolCall:
     args = decoded(span.first("gen_ai.tool.call.arguments", "tool.parameters", "input.value"))
     return ToolCall(
         name=str(span.first("gen_ai.tool.name", "tool.name") or span.name),
-        args=mapping_of(args) if args is None else {"input": args},
+        args=args if isinstance(args, dict) else {"input": args} if args is not None else {},
         result=decoded(span.first("gen_ai.tool.call.result", "output.value")),
         latency_ms=(span.end - span.start) / 1e6 if span.end > span.start > 0 else None,
         error=span.error or None,
