@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 
 from core.corpus import Document, ParsingReport
@@ -107,6 +108,4 @@ def _values(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _reader_version() -> str:
-    from importlib.metadata import version
-
     return f"pypdf{version('pypdf')}"

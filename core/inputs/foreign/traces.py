@@ -15,7 +15,6 @@ from core.inputs.foreign.imported import (
     digest_of,
     first_of,
     hits_of,
-    mapping_of,
     raise_problems,
     read_json,
     read_json_lines,
