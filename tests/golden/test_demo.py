@@ -48,7 +48,14 @@ def test_what_the_demo_shows(demo: tuple[Store, Run, Path]) -> None:
     """Most questions pass, some fail for different reasons, all quotes are found: every page has something to show."""
     store, run, _ = demo
     verdicts = {result.case_id: result.verdict for result in store.results(run.id)}
-    for easy in ("loan-period-books", "renew-films", "card-valid", "late-fee", "interlibrary", "opening-hours"):
+    for easy in (
+        "loan-period-books",
+        "renew-films",
+        "card-valid",
+        "late-fee",
+        "interlibrary",
+        "opening-hours",
+    ):
         assert verdicts[easy] is Verdict.PASS, easy
     assert {Verdict.PASS, Verdict.FAIL} <= set(verdicts.values())
     assert not [notice for notice in run.summary["notices"] if "not found" in notice]
