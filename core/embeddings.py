@@ -147,6 +147,8 @@ class Encoder:
 
     def _model(self) -> Any:
         if self._loaded is None:
+            # on busy machines torch's threads otherwise burn a third of the CPU time waiting for each other
+            os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
             from sentence_transformers import SentenceTransformer
 
             try:

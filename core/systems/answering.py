@@ -22,7 +22,9 @@ ABSTENTION = {
 LONGEST_SENTENCE = 600
 _SPACE = re.compile(r"\s+")
 _LEAD = re.compile(r"^(?:\(\d{1,2}[a-z]?\)|\d{1,2}[.)]|[a-z]\)|[-–•▪*])\s+")
-_TIME_UNITS = frozenset({"time", "duration"})
+RANK_DISCOUNT = 0.04
+HEADING_SHARE = 0.5
+_NAME = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,8 @@ class Extractive(Component):
     def select(self, terms: QuestionTerms, context: Sequence[Hit]) -> list[Sentence]:
         """The sentences of the answer in the order they are given: best first, neighbours in text order."""
         pool = [sentence for i, hit in enumerate(context) for sentence in split(hit, i)]
-        headings = [terms.matches(f"{hit.section_id} {hit.title}") for hit in context]
-        scored = [(self._score(terms, sentence, headings[sentence.hit]), sentence) for sentence in pool]
+        around = [_lent(terms, hit) for hit in context]
+        scored = [(_score(terms, sentence, around[sentence.hit]), sentence) for sentence in pool]
         ranked = sorted(scored, key=lambda each: (-each[0], each[1].hit, each[1].place))
         chosen: list[Sentence] = []
         held: dict[str, float] = {}
@@ -71,26 +73,37 @@ class Extractive(Component):
             held |= terms.matches(sentence.text)
         return sorted(chosen, key=lambda s: (s.hit != chosen[0].hit, s.hit, s.place))
 
-    def _score(self, terms: QuestionTerms, sentence: Sentence, heading: Mapping[str, float]) -> float:
-        own = terms.matches(sentence.text)
-        coverage = sum(terms.weights[term] * share for term, share in own.items())
-        if not coverage:
-            return 0.0
-        lent = sum(terms.weights[term] * share for term, share in heading.items() if term not in own)
-        score = coverage + 0.3 * lent
+
+def _score(terms: QuestionTerms, sentence: Sentence, lent: Mapping[str, float]) -> float:
+    """What a sentence holds of the question, what its document and heading lend it, the kind of value asked for,
+    its length and the rank of its passage. 0 where the sentence itself adds nothing to document and heading."""
+    own = terms.matches(sentence.text)
+    held = {term: max(own.get(term, 0.0), lent.get(term, 0.0)) for term in {*own, *lent}}
+    added = sum(terms.weights[term] * share for term, share in own.items() if lent.get(term, 0.0) < share)
+    if not added:
+        return 0.0
+    score = sum(terms.weights[term] * share for term, share in held.items())
+    if terms.cues & {"number", "duration", "time"}:
         values = slots(sentence.text)
-        if terms.cues & {"number", "duration", "time"}:
-            score *= (
-                1.25
-                if any(slot.kind in ("number", "date", "time") and not slot.weak for slot in values)
-                else 0.8
-            )
-        length = len(words(sentence.text))
-        if length < 4:
-            score *= 0.4
-        elif length > 60:
-            score *= 60 / length
-        return score / (1 + 0.04 * sentence.hit)
+        score *= (
+            1.25 if any(slot.kind in ("number", "date", "time") and not slot.weak for slot in values) else 0.8
+        )
+    length = len(words(sentence.text))
+    if length < 4:
+        score *= 0.4
+    elif length > 60:
+        score *= 60 / length
+    return score / (1 + RANK_DISCOUNT * sentence.hit)
+
+
+def _lent(terms: QuestionTerms, hit: Hit) -> dict[str, float]:
+    """Question terms that every sentence of a passage may count as met: those of the document's name, and half
+    of those of the heading. So the title page, which holds the same words, gains nothing by them."""
+    lent = {
+        term: HEADING_SHARE * share for term, share in terms.matches(f"{hit.section_id} {hit.title}").items()
+    }
+    named = terms.matches(_NAME.sub(" ", hit.doc_path))
+    return lent | {term: max(share, lent.get(term, 0.0)) for term, share in named.items()}
 
 
 def split(hit: Hit, position: int) -> list[Sentence]:
