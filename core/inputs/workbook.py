@@ -93,6 +93,7 @@ class _Reader:
     codes: CodeReader = field(init=False)
     place: dict[str, int] = field(init=False)
     foreign: tuple[str, ...] = field(init=False)
+    present: tuple[str, ...] = field(init=False)
     remarks: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -105,6 +106,7 @@ class _Reader:
         values = (row[place] for row in self.table.rows for place in coded)
         self.codes = CodeReader(code_width(values, self.width))
         used = self.guess.used()
+        self.present = tuple(role for role in RANKED_ROLES if self.guess.columns(role))
         ranks = any(
             self.guess.columns(role) for role in ("prediction", "retrieved", "chunk_id", "chunk_text")
         )
@@ -265,15 +267,17 @@ class _Reader:
 
     def _items(self, index: int, label_role: str, score_role: str) -> Iterator[Item]:
         """The ranked items of one row. `label_role` "" asks for chunks: texts and ids without labels."""
+        lead = label_role or ("chunk_text" if self.guess.columns("chunk_text") else "chunk_id")
+        if not self.guess.columns(lead):
+            return
         rank_cell = self.first(index, "rank")
         row_rank = None
         if rank_cell is not None:
             row_rank = self.number(index, self.guess.columns("rank")[0], rank_cell, whole=True)
-        lead = label_role or ("chunk_text" if self.guess.columns("chunk_text") else "chunk_id")
         for rank in [None, *self.guess.ranked.get(lead, {})]:
-            cells = {role: self._cell(index, role, rank) for role in RANKED_ROLES}
-            columns = {role: self._column(role, rank) for role in RANKED_ROLES}
-            if missing(cells[lead]) and not (lead == "chunk_text" and not missing(cells["chunk_id"])):
+            cells = {role: self._cell(index, role, rank) for role in self.present}
+            columns = {role: self._column(role, rank) for role in self.present}
+            if missing(cells[lead]) and not (lead == "chunk_text" and not missing(cells.get("chunk_id"))):
                 continue
             given = rank if rank is not None else row_rank
             yield from self._row_items(index, label_role, score_role, cells, columns, given)
@@ -287,8 +291,8 @@ class _Reader:
         columns: Mapping[str, str],
         rank: float | None,
     ) -> Iterator[Item]:
-        parts = {role: as_list(cells[role]) for role in ("chunk_text", "chunk_id", "title")}
-        scores = as_list(cells[score_role])
+        parts = {role: as_list(cells.get(role)) for role in ("chunk_text", "chunk_id", "title")}
+        scores = as_list(cells.get(score_role))
         if label_role:
             labels = self.codes.labels(cells[label_role], columns[label_role])
         else:
