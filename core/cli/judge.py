@@ -16,10 +16,13 @@ from core.contracts import JUDGES, Judge
 from core.errors import ConfigError, InputError, Problem
 from core.judge import create_judge, missing_key
 from core.judge.agreement import Agreement, Rate, agreement
+from core.judge.checks import live_checks, plumbing_checks
 from core.judge.corrected_rates import CorrectedRate, corrected_rate, rogan_gladen
 from core.judge.fitting import fit_threshold
 from core.judge.labelled_files import Row, read_rows
+from core.judge.probes import probes, run_probes
 from core.llm.usage import Budget
+from core.metrics.support import support
 from core.records import Check
 from core.statistics.intervals import Interval
 
@@ -65,8 +68,6 @@ def check(
 
     Exits 0 when everything holds, 1 when something does not, 2 when the judge cannot be built.
     """
-    from core.judge.checks import live_checks, plumbing_checks
-
     spec = _spec(config, **flags)
     checks = plumbing_checks(spec)
     key = missing_key(spec)
@@ -102,8 +103,6 @@ def probe(
     config: str | None, max_cost: float | None, as_json: bool, cache_dir: str | None, **flags: str | None
 ) -> None:
     """Change material in ways that must, or must not, change the judge's mind. Exits 1 when a probe fails."""
-    from core.judge.probes import probes, run_probes
-
     opened = create_judge(
         _spec(config, **flags),
         cache_dir=Path(cache_dir) if cache_dir else None,
@@ -210,8 +209,6 @@ def fit(
     file: str, claim: str, source: str, human: str, passing: tuple[str, ...], output: str, seed: int
 ) -> None:
     """Fit the offline judge's threshold on at least 30 claims that people labelled."""
-    from core.metrics.support import support
-
     rows = [row for row in read_rows(file, [claim, source, human]) if row.get(human)]
     scores = [support(row[claim], row[source]).score for row in rows]
     fitted = fit_threshold(

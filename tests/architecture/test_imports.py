@@ -41,7 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     "systems": BASE | {"inputs", "retrieval", "llm", "metrics"},
     "evaluation": BASE | {"metrics"},
     "attribution": BASE | {"metrics"},
-    "reference": BASE | {"metrics"},
+    "reference": BASE | {"metrics", "components"},
     "components": BASE | {"inputs", "retrieval", "llm", "metrics", "judge", "systems", "evaluation", "audit"},
 }
 TOP = {

@@ -1,4 +1,4 @@
-"""Run settings: from YAML, JSON, TOML, a dict or command-line flags, checked as a whole before anything runs.
+"""The settings of a run and the tree they form.
 
 Names are the published option names (`--chunk-size` is `chunk_size`). Every setting says in its metadata to
 which group it belongs and when it applies, so that the New-run form, the sweep grid and the attribution read
@@ -7,17 +7,9 @@ one tree: a child of a switched-off parent is irrelevant, not "changed".
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
-
-from core.config_files import Source, read_mapping, validate
-from core.contracts import ANSWERERS, CHUNKERS, RETRIEVERS
-from core.errors import ConfigError, Problem, UnknownNameError
-from core.registry import load_plugins
 
 RunKind = Literal["document_qa", "ted_cpv", "api_classifier", "prepared_rag_results", "audit"]
 KIND_ALIASES = {"document_qa_files": "document_qa", "examination_regulations": "document_qa"}
@@ -43,6 +35,10 @@ def setting(
 
 DOC: Applies = {"classifier_type": ["document_qa"]}
 RANKED: Applies = {"classifier_type": TEXT_KINDS}
+CPV: Applies = {"classifier_type": ["ted_cpv"]}
+API: Applies = {"classifier_type": ["api_classifier"]}
+PREPARED: Applies = {"classifier_type": ["prepared_rag_results"]}
+CODED: Applies = {"classifier_type": ["ted_cpv", "api_classifier", "prepared_rag_results"]}
 LLM_ANSWERS: Applies = {"classifier_type": ["document_qa"], "llm_enable": [True]}
 
 
@@ -92,11 +88,7 @@ class RunSettings(BaseModel):
         factor=False,
     )
     cpv_catalog: str | None = setting(
-        None,
-        "code list or corpus export",
-        group="inputs",
-        applies={"classifier_type": ["ted_cpv", "api_classifier", "prepared_rag_results"]},
-        factor=False,
+        None, "code list or corpus export", group="inputs", applies=CODED, factor=False
     )
     cpv_queries: str | None = setting(
         None,
@@ -106,25 +98,13 @@ class RunSettings(BaseModel):
         factor=False,
     )
     prepared_results: str | None = setting(
-        None,
-        "prepared answers or predictions",
-        group="inputs",
-        applies={"classifier_type": ["prepared_rag_results"]},
-        factor=False,
+        None, "prepared answers or predictions", group="inputs", applies=PREPARED, factor=False
     )
     column_map: dict[str, str] = setting(
-        {},
-        "role → column of the prepared file",
-        group="inputs",
-        applies={"classifier_type": ["prepared_rag_results"]},
-        factor=False,
+        {}, "role → column of the prepared file", group="inputs", applies=PREPARED, factor=False
     )
     hierarchy_scheme: Literal["official", "two_digit_steps", "catalog"] = setting(
-        "official",
-        "levels of the code list",
-        group="inputs",
-        applies={"classifier_type": ["ted_cpv", "api_classifier", "prepared_rag_results"]},
-        factor=False,
+        "official", "levels of the code list", group="inputs", applies=CODED, factor=False
     )
 
     # chunking
@@ -193,66 +173,44 @@ class RunSettings(BaseModel):
         ge=0,
         le=1,
     )
-    cross_encoder_rerank: bool = setting(
-        False, "rerank with a cross-encoder", group="rerank", applies={"classifier_type": ["ted_cpv"]}
-    )
+    cross_encoder_rerank: bool = setting(False, "rerank with a cross-encoder", group="rerank", applies=CPV)
     cross_encoder_model: str = setting(
         "cross-encoder/ms-marco-MiniLM-L-6-v2",
         "cross-encoder model",
         group="rerank",
-        applies={"classifier_type": ["ted_cpv"], "cross_encoder_rerank": [True]},
+        applies={**CPV, "cross_encoder_rerank": [True]},
     )
     cross_encoder_top_n: int = setting(
         10,
         "hits the cross-encoder sees",
         group="rerank",
-        applies={"classifier_type": ["ted_cpv"], "cross_encoder_rerank": [True]},
+        applies={**CPV, "cross_encoder_rerank": [True]},
         ge=1,
     )
-    llm_rerank: bool = setting(
-        False, "rerank with a language model", group="rerank", applies={"classifier_type": ["ted_cpv"]}
-    )
+    llm_rerank: bool = setting(False, "rerank with a language model", group="rerank", applies=CPV)
     llm_rerank_top_n: int = setting(
-        8,
-        "hits the model sees",
-        group="rerank",
-        applies={"classifier_type": ["ted_cpv"], "llm_rerank": [True]},
-        ge=2,
+        8, "hits the model sees", group="rerank", applies={**CPV, "llm_rerank": [True]}, ge=2
     )
     llm_rerank_weight: float = setting(
-        0.4,
-        "weight of the model's order",
-        group="rerank",
-        applies={"classifier_type": ["ted_cpv"], "llm_rerank": [True]},
-        ge=0,
-        le=1,
+        0.4, "weight of the model's order", group="rerank", applies={**CPV, "llm_rerank": [True]}, ge=0, le=1
     )
     query_augmentation: Literal["none", "llm", "hyde", "translate_en"] = setting(
         "none", "rewrite the query first", group="retrieval", applies=RANKED
     )
     cpv_use_examples: bool = setting(
-        False,
-        "use example notices of the code list as text",
-        group="retrieval",
-        applies={"classifier_type": ["ted_cpv"]},
+        False, "use example notices of the code list as text", group="retrieval", applies=CPV
     )
     cpv_languages: tuple[str, ...] = setting(
-        (),
-        "label languages searched; all by default",
-        group="retrieval",
-        applies={"classifier_type": ["ted_cpv"]},
+        (), "label languages searched; all by default", group="retrieval", applies=CPV
     )
     cpv_notice_examples_channel: bool = setting(
-        False,
-        "second channel over example notices",
-        group="retrieval",
-        applies={"classifier_type": ["ted_cpv"]},
+        False, "second channel over example notices", group="retrieval", applies=CPV
     )
     disable_self_exclusion: bool = setting(
         False,
         "allow the query's own notice as an example",
         group="retrieval",
-        applies={"classifier_type": ["ted_cpv"], "cpv_notice_examples_channel": [True]},
+        applies={**CPV, "cpv_notice_examples_channel": [True]},
     )
 
     # context and answers
@@ -318,34 +276,20 @@ class RunSettings(BaseModel):
     )
 
     # external classifier
-    api_classifier_url: str | None = setting(
-        None, "endpoint", group="api", applies={"classifier_type": ["api_classifier"]}
-    )
+    api_classifier_url: str | None = setting(None, "endpoint", group="api", applies=API)
     api_auth_token_env: str = setting(
         "API_CLASSIFIER_TOKEN",
         "environment variable with a bearer token",
         group="api",
-        applies={"classifier_type": ["api_classifier"]},
+        applies=API,
         factor=False,
     )
-    api_timeout_seconds: float = setting(
-        30.0, "per request", group="api", applies={"classifier_type": ["api_classifier"]}, factor=False, gt=0
-    )
+    api_timeout_seconds: float = setting(30.0, "per request", group="api", applies=API, factor=False, gt=0)
     api_extra_headers: dict[str, str] = setting(
-        {},
-        "further headers; values as ${ENV}",
-        group="api",
-        applies={"classifier_type": ["api_classifier"]},
-        factor=False,
+        {}, "further headers; values as ${ENV}", group="api", applies=API, factor=False
     )
     api_retries: int = setting(
-        2,
-        "retries of transport faults",
-        group="api",
-        applies={"classifier_type": ["api_classifier"]},
-        factor=False,
-        ge=0,
-        le=10,
+        2, "retries of transport faults", group="api", applies=API, factor=False, ge=0, le=10
     )
 
     # sweep
@@ -411,112 +355,3 @@ def _matches(value: Any, wanted: list[Any]) -> bool:
     return value in wanted or any(
         isinstance(w, str) and w.startswith("!") and str(value) != w[1:] for w in wanted
     )
-
-
-def load_settings(
-    source: str | Path | Mapping[str, Any] | None = None, *, without: Collection[str] = (), **overrides: Any
-) -> RunSettings:
-    """Settings from a file (YAML, JSON, TOML), a mapping or nothing, with overrides (flags) on top. Keys in
-    `without` belong to somebody else (the factors of a sweep) and are passed over.
-
-    A component may be written as a mapping: `retriever: {type: bm25, idf: atire}`. Raises ConfigError with
-    every problem, its key, its line and the nearest known name.
-    """
-    read = (
-        read_mapping(source) if isinstance(source, str | Path) else Source("settings", dict(source or {}), {})
-    )
-    own = {key: value for key, value in read.data.items() if key not in without}
-    data = own | {key: value for key, value in overrides.items() if value is not None}
-    if isinstance(data.get("retriever"), Mapping):
-        spec = dict(data["retriever"])
-        data["retriever"] = spec.pop("type", None)
-        data["retriever_options"] = spec
-    for many in ("docs", "plugins", "passwords", "cpv_languages"):
-        if isinstance(data.get(many), str):
-            data[many] = [data[many]]
-    if isinstance(data.get("docs"), list | tuple):
-        data["docs"] = [part for each in data["docs"] for part in _split_docs(str(each))]
-    if isinstance(source, str | Path):
-        given = {key for key, value in overrides.items() if value is not None}
-        data = {
-            key: value if key in given else _anchored(key, value, Path(source).parent)
-            for key, value in data.items()
-        }
-    settings = validate(RunSettings, data, Source(read.name, data, read.lines))
-    problems = check(settings)
-    if problems:
-        raise ConfigError(f"{read.name}: the settings cannot be used", problems)
-    return settings
-
-
-PATHS = ("docs", "docs_root", "questions", "cpv_catalog", "cpv_queries", "prepared_results")
-
-
-def _anchored(key: str, value: Any, folder: Path) -> Any:
-    """Input paths in a file are taken from the working directory; what is not there, from the file's folder."""
-    if key not in PATHS or value is None:
-        return value
-    if isinstance(value, list | tuple):
-        return [_anchored(key, each, folder) for each in value]
-    here = Path(str(value))
-    if here.is_absolute() or here.exists() or any(Path().glob(str(value))):
-        return value
-    there = folder / here
-    return str(there) if there.exists() or any(folder.glob(str(value))) else value
-
-
-def _split_docs(entry: str) -> list[str]:
-    """`a.pdf,b.pdf` is two files; a file whose own name holds a comma is one."""
-    parts = [part.strip() for part in entry.split(",") if part.strip()]
-    return [entry] if len(parts) < 2 or Path(entry).exists() else parts
-
-
-def parse_flag(name: str, value: Any) -> Any:
-    """A flag's text as the setting's value: None when not given; JSON for settings that hold mappings or lists,
-    a comma list for lists of words. Paths are never split at commas."""
-    if value is None or value == ():
-        return None
-    annotation = str(RunSettings.model_fields[name].annotation)
-    if annotation.startswith("dict"):
-        return _pairs(name, value)
-    if name in ("plugins", "cpv_languages"):
-        return tuple(part.strip() for each in value for part in each.split(",") if part.strip())
-    return value
-
-
-def _pairs(name: str, text: str) -> dict[str, Any]:
-    """`{"a": 1}` or `a=1,b=2`."""
-    try:
-        if text.lstrip().startswith("{"):
-            return dict(json.loads(text))
-        return dict(part.split("=", 1) for part in text.split(",") if part.strip())
-    except (json.JSONDecodeError, ValueError) as error:
-        flag = "--" + name.replace("_", "-")
-        raise ConfigError(f"{flag}: expected JSON or key=value pairs, not {text!r} ({error})") from error
-
-
-def check(settings: RunSettings) -> list[Problem]:
-    """What validation of single fields cannot see: unknown components, inputs that are missing."""
-    load_plugins(settings.plugins)
-    problems = []
-    for field, registry in (("chunking", CHUNKERS), ("retriever", RETRIEVERS), ("answer_mode", ANSWERERS)):
-        if settings.applies(field) and registry.names():
-            try:
-                registry.get(getattr(settings, field))
-            except UnknownNameError as error:
-                problems.append(Problem(field, error.message))
-    needed = {
-        "document_qa": ["docs", "questions"],
-        "ted_cpv": ["cpv_catalog", "cpv_queries"],
-        "api_classifier": ["api_classifier_url", "cpv_queries"],
-        "prepared_rag_results": ["prepared_results"],
-    }
-    for field in needed.get(settings.classifier_type, []):
-        if not getattr(settings, field):
-            flag = "--" + field.replace("_", "-")
-            problems.append(Problem(field, f"is needed for {settings.classifier_type}", hint=f"give {flag}"))
-    for field in ("questions", "cpv_catalog", "cpv_queries", "prepared_results"):
-        path = getattr(settings, field)
-        if path and settings.applies(field) and not Path(path).exists():
-            problems.append(Problem(field, f"no such file: {path}"))
-    return problems

@@ -1,0 +1,123 @@
+"""Settings from YAML, JSON, TOML, a dict or command-line flags, checked as a whole before anything runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from core.config_files import Source, read_mapping, validate
+from core.contracts import ANSWERERS, CHUNKERS, RETRIEVERS
+from core.errors import ConfigError, Problem, UnknownNameError
+from core.registry import load_plugins
+from core.settings.fields import RunSettings
+
+
+def load_settings(
+    source: str | Path | Mapping[str, Any] | None = None, *, without: Collection[str] = (), **overrides: Any
+) -> RunSettings:
+    """Settings from a file (YAML, JSON, TOML), a mapping or nothing, with overrides (flags) on top. Keys in
+    `without` belong to somebody else (the factors of a sweep) and are passed over.
+
+    A component may be written as a mapping: `retriever: {type: bm25, idf: atire}`. Raises ConfigError with
+    every problem, its key, its line and the nearest known name.
+    """
+    read = (
+        read_mapping(source) if isinstance(source, str | Path) else Source("settings", dict(source or {}), {})
+    )
+    own = {key: value for key, value in read.data.items() if key not in without}
+    data = own | {key: value for key, value in overrides.items() if value is not None}
+    if isinstance(data.get("retriever"), Mapping):
+        spec = dict(data["retriever"])
+        data["retriever"] = spec.pop("type", None)
+        data["retriever_options"] = spec
+    for many in ("docs", "plugins", "passwords", "cpv_languages"):
+        if isinstance(data.get(many), str):
+            data[many] = [data[many]]
+    if isinstance(data.get("docs"), list | tuple):
+        data["docs"] = [part for each in data["docs"] for part in _split_docs(str(each))]
+    if isinstance(source, str | Path):
+        given = {key for key, value in overrides.items() if value is not None}
+        data = {
+            key: value if key in given else _anchored(key, value, Path(source).parent)
+            for key, value in data.items()
+        }
+    settings = validate(RunSettings, data, Source(read.name, data, read.lines))
+    problems = check(settings)
+    if problems:
+        raise ConfigError(f"{read.name}: the settings cannot be used", problems)
+    return settings
+
+
+PATHS = ("docs", "docs_root", "questions", "cpv_catalog", "cpv_queries", "prepared_results")
+
+
+def _anchored(key: str, value: Any, folder: Path) -> Any:
+    """Input paths in a file are taken from the working directory; what is not there, from the file's folder."""
+    if key not in PATHS or value is None:
+        return value
+    if isinstance(value, list | tuple):
+        return [_anchored(key, each, folder) for each in value]
+    here = Path(str(value))
+    if here.is_absolute() or here.exists() or any(Path().glob(str(value))):
+        return value
+    there = folder / here
+    return str(there) if there.exists() or any(folder.glob(str(value))) else value
+
+
+def _split_docs(entry: str) -> list[str]:
+    """`a.pdf,b.pdf` is two files; a file whose own name holds a comma is one."""
+    parts = [part.strip() for part in entry.split(",") if part.strip()]
+    return [entry] if len(parts) < 2 or Path(entry).exists() else parts
+
+
+def parse_flag(name: str, value: Any) -> Any:
+    """A flag's text as the setting's value: None when not given; JSON for settings that hold mappings or lists,
+    a comma list for lists of words. Paths are never split at commas."""
+    if value is None or value == ():
+        return None
+    annotation = str(RunSettings.model_fields[name].annotation)
+    if annotation.startswith("dict"):
+        return _pairs(name, value)
+    if name in ("plugins", "cpv_languages"):
+        return tuple(part.strip() for each in value for part in each.split(",") if part.strip())
+    return value
+
+
+def _pairs(name: str, text: str) -> dict[str, Any]:
+    """`{"a": 1}` or `a=1,b=2`."""
+    try:
+        if text.lstrip().startswith("{"):
+            return dict(json.loads(text))
+        return dict(part.split("=", 1) for part in text.split(",") if part.strip())
+    except (json.JSONDecodeError, ValueError) as error:
+        flag = "--" + name.replace("_", "-")
+        raise ConfigError(f"{flag}: expected JSON or key=value pairs, not {text!r} ({error})") from error
+
+
+def check(settings: RunSettings) -> list[Problem]:
+    """What validation of single fields cannot see: unknown components, inputs that are missing."""
+    load_plugins(settings.plugins)
+    problems = []
+    for field, registry in (("chunking", CHUNKERS), ("retriever", RETRIEVERS), ("answer_mode", ANSWERERS)):
+        if settings.applies(field) and registry.names():
+            try:
+                registry.get(getattr(settings, field))
+            except UnknownNameError as error:
+                problems.append(Problem(field, error.message))
+    needed = {
+        "document_qa": ["docs", "questions"],
+        "ted_cpv": ["cpv_catalog", "cpv_queries"],
+        "api_classifier": ["api_classifier_url", "cpv_queries"],
+        "prepared_rag_results": ["prepared_results"],
+    }
+    for field in needed.get(settings.classifier_type, []):
+        if not getattr(settings, field):
+            flag = "--" + field.replace("_", "-")
+            problems.append(Problem(field, f"is needed for {settings.classifier_type}", hint=f"give {flag}"))
+    for field in ("questions", "cpv_catalog", "cpv_queries", "prepared_results"):
+        path = getattr(settings, field)
+        if path and settings.applies(field) and not Path(path).exists():
+            problems.append(Problem(field, f"no such file: {path}"))
+    return problems
