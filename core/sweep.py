@@ -1,0 +1,406 @@
+"""A grid or list of configurations → one sealed run each, sharing every stage; then the comparison of all.
+
+Configurations that cut documents alike go to one process, so that chunking, counting and indexing happen once for
+each distinct input; parsing and embedding happen once beforehand. A configuration that fails is a record; the
+others go on. A sweep that was stopped is taken up again with `resume`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import re
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from core import pipeline, provenance
+from core.attribution import Attribution
+from core.attribution.trace import Trace
+from core.errors import ConfigError, EvalError, StoreError
+from core.records import Run
+from core.retrieval.stages import Stages
+from core.settings import RunSettings
+from core.store.export import write_csv
+from core.store.export.folder import experiment_summary
+from core.store.export.tabular import write_json, write_text
+from core.store.runs import Store
+from core.sweep_attribution import attribute_runs
+from core.sweep_files import records, store_attribution, write_attribution
+from core.sweep_grid import SweepConfiguration, SweepDesign
+from core.sweep_interventions import Ladder, climb
+from core.sweep_race import RaceOutcome, race
+from core.sweep_ranking import RANKING_COLUMNS, best_config, best_config_text, ranking
+from core.tasks import TASKS
+
+MANIFEST = "sweep.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A configuration that could not be run, and why."""
+
+    name: str
+    message: str
+
+
+@dataclass(slots=True)
+class SweepProgress:
+    """What `on_event` is told after each configuration."""
+
+    done: int
+    total: int
+    failed: int
+    message: str = ""
+
+
+@dataclass(slots=True)
+class SweepResult:
+    """`runs` in the order of the configurations; `counts` how often each stage ran, over all processes."""
+
+    sweep_id: str
+    folder: Path
+    runs: list[Run]
+    failed: list[Failed]
+    attribution: Attribution
+    trace: Trace
+    counts: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    best: dict[str, Any] = field(default_factory=dict)
+
+
+def run_sweep(
+    design: SweepDesign,
+    *,
+    store: Store | None = None,
+    jobs: int | None = None,
+    resume: str | None = None,
+    racing: bool = False,
+    ladder: bool = True,
+    on_event: Callable[[SweepProgress], None] | None = None,
+) -> SweepResult:
+    """Run a sweep and compare its configurations.
+
+    `jobs` processes (all cores by default); `resume` is the id, the name or the folder of a sweep that was
+    stopped: complete runs are kept and unfinished ones continued. `racing` stops configurations that are shown to
+    be worse. `ladder` runs the oracle ladder on failures of the best one, where the system can be intervened on.
+    Raises ConfigError or InputError before anything runs; StoreError when every configuration failed.
+    """
+    started = time.perf_counter()
+    base = design.base
+    store = store or Store(pipeline.store_path(base))
+    sweep_id, folder = _open(design, resume)
+    stages = Stages(Path(base.cache_dir))
+    _prepare(design, stages)
+    raced = race(design, stages, seed=base.seed) if racing else RaceOutcome({}, frozenset())
+    work = _Work(
+        str(store.path), sweep_id, str(folder), base.cache_dir, _known(store, sweep_id) if resume else {}
+    )
+    counts = Counter(stages.counts)
+    failed: dict[str, str] = {}
+    total, done = len(design.configurations), 0
+    for outcomes, counted in _execute(design, work, jobs or os.cpu_count() or 1, stages, raced):
+        counts.update(counted)
+        for name, error in outcomes:
+            done += 1
+            if error is not None:
+                failed[name] = error
+            if on_event is not None:
+                on_event(SweepProgress(done, total, len(failed), name))
+    return _conclude(design, store, sweep_id, folder, failed, counts, raced, ladder, stages, started)
+
+
+# --- opening --------------------------------------------------------------------------------------------------
+
+
+def _open(design: SweepDesign, resume: str | None) -> tuple[str, Path]:
+    base = design.base
+    root = Path(base.output_dir)
+    if resume is not None:
+        return _reopen(design, root, resume)
+    now = datetime.now(UTC)
+    sweep_id = provenance.new_id(now)
+    name = base.run_name or f"sweep-{now:%Y%m%d-%H%M%S}"
+    folder = provenance.unused_folder(root / (re.sub(r"[^\w.\-]+", "_", name).strip("._")[:80] or sweep_id))
+    folder.mkdir(parents=True)
+    write_json(
+        folder / MANIFEST,
+        {
+            "sweep_id": sweep_id,
+            "name": name,
+            "baseline": design.baseline,
+            "configurations": [c.name for c in design.configurations],
+        },
+    )
+    return sweep_id, folder
+
+
+def _reopen(design: SweepDesign, root: Path, wanted: str) -> tuple[str, Path]:
+    manifests = [
+        Path(wanted) / MANIFEST,
+        *sorted(root.glob(f"*/{MANIFEST}"), key=lambda p: -p.stat().st_mtime),
+    ]
+    for manifest in manifests:
+        try:
+            found = json.loads(manifest.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if wanted in (found["sweep_id"], found["name"], "latest", manifest.parent.name, str(manifest.parent)):
+            if found["configurations"] != [c.name for c in design.configurations]:
+                raise ConfigError(
+                    f"sweep {found['sweep_id']} was started with other configurations: it cannot be continued; start a new sweep instead"
+                )
+            return str(found["sweep_id"]), manifest.parent
+    raise ConfigError(f"no sweep '{wanted}' in {root}")
+
+
+def _known(store: Store, sweep_id: str) -> dict[str, tuple[str, str]]:
+    """Configuration → (run id, status) of an earlier attempt; a sealed run wins."""
+    found: dict[str, tuple[str, str]] = {}
+    for run in store.runs(sweep_id=sweep_id):
+        if run.name not in found or run.status == "sealed":
+            found[run.name] = (run.id, run.status)
+    return found
+
+
+def _prepare(design: SweepDesign, stages: Stages) -> None:
+    """Everything that several processes need: inputs are read (and refused) once, texts are embedded once."""
+    first: EvalError | None = None
+    for configuration in design.configurations:
+        try:
+            TASKS[configuration.settings.classifier_type](configuration.settings, stages).system.close()
+            break
+        except EvalError as error:
+            first = first or error
+    else:
+        assert first is not None
+        raise first
+    embedded: set[str] = set()
+    for settings in (c.settings for c in design.configurations if c.settings.applies("embedding_model")):
+        key = json.dumps([settings.chunking, settings.chunk_size, settings.overlap, settings.embedding_model])
+        if key in embedded:
+            continue
+        embedded.add(key)
+        with contextlib.suppress(EvalError):  # what cannot be built fails in its own place, with its name
+            _embed(settings, stages)
+
+
+def _embed(settings: RunSettings, stages: Stages) -> None:
+    task = TASKS[settings.classifier_type](settings, stages)
+    chunks = getattr(task.system, "chunks", None)
+    if chunks is not None:
+        stages.vectors(chunks, settings.embedding_model)
+        stages.encoder(settings.embedding_model).queries([case.query for case in task.cases])
+    task.system.close()
+
+
+# --- executing ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a process must know: where to store, and what an earlier attempt left."""
+
+    store_path: str
+    sweep_id: str
+    folder: str
+    cache_dir: str
+    known: Mapping[str, tuple[str, str]]
+
+
+Outcome = tuple[list[tuple[str, str | None]], Counter[str]]
+
+
+def _execute(
+    design: SweepDesign, work: _Work, jobs: int, stages: Stages, raced: RaceOutcome
+) -> Iterator[Outcome]:
+    batches = batches_of(design.configurations, jobs)
+    if jobs == 1 or len(batches) == 1:
+        for configuration in itertools.chain.from_iterable(batches):
+            yield _run_batch([configuration], work, raced, stages)
+        return
+    from joblib import Parallel, delayed, parallel_config
+
+    with parallel_config(backend="loky", n_jobs=min(jobs, len(batches)), inner_max_num_threads=1):
+        yield from Parallel(return_as="generator_unordered", batch_size=1)(
+            delayed(_run_batch)(batch, work, raced, None) for batch in batches
+        )
+
+
+def batches_of(configurations: Sequence[SweepConfiguration], jobs: int) -> list[list[SweepConfiguration]]:
+    """Configurations that share chunks in one batch, largest first; a batch is split only where there would be
+    fewer batches than processes."""
+    groups: dict[str, list[SweepConfiguration]] = {}
+    for configuration in configurations:
+        s = configuration.settings
+        cut = [s.chunking, *(getattr(s, n) if s.applies(n) else None for n in ("chunk_size", "overlap"))]
+        groups.setdefault(json.dumps(cut), []).append(configuration)
+    batches = sorted(groups.values(), key=len, reverse=True)
+    while len(batches) < jobs and len(batches[0]) >= 2:
+        largest = batches.pop(0)
+        middle = (len(largest) + 1) // 2
+        batches = sorted([*batches, largest[:middle], largest[middle:]], key=len, reverse=True)
+    return batches
+
+
+_SHARED: dict[tuple[str, str], tuple[Stages, Store]] = {}
+
+
+def _run_batch(
+    batch: Sequence[SweepConfiguration], work: _Work, raced: RaceOutcome, stages: Stages | None
+) -> Outcome:
+    """Run some configurations one after another; whatever goes wrong with one is its own record."""
+    if stages is None:
+        key = (work.cache_dir, work.store_path)
+        if key not in _SHARED:
+            _SHARED[key] = (Stages(Path(work.cache_dir)), Store(work.store_path))
+        stages, store = _SHARED[key]
+    else:
+        store = Store(work.store_path)
+    before = Counter(stages.counts)
+    outcomes: list[tuple[str, str | None]] = []
+    for configuration in batch:
+        try:
+            _run_one(configuration, work, raced, stages, store)
+            outcomes.append((configuration.name, None))
+        except EvalError as error:
+            outcomes.append((configuration.name, str(error)))
+        except Exception as error:  # noqa: BLE001 - one configuration may break in any way; the others go on
+            outcomes.append((configuration.name, f"{type(error).__name__}: {error}"))
+    return outcomes, Counter(stages.counts) - before
+
+
+def _run_one(
+    configuration: SweepConfiguration, work: _Work, raced: RaceOutcome, stages: Stages, store: Store
+) -> None:
+    run_id, status = work.known.get(configuration.name, ("", ""))
+    if status == "sealed":
+        return
+    settings = configuration.settings
+    options: dict[str, Any] = {
+        "sweep_id": work.sweep_id,
+        "name": configuration.name,
+        "folder": Path(work.folder) / configuration.name,
+    }
+    if run_id:
+        options["resume"] = run_id
+    if configuration.name in raced.asked:
+        options["only_cases"] = raced.asked[configuration.name]
+    pipeline.run(settings, store=store, stages=stages, **options)
+
+
+# --- concluding -----------------------------------------------------------------------------------------------
+
+
+def _conclude(
+    design: SweepDesign, store: Store, sweep_id: str, folder: Path, failed: Mapping[str, str], counts: Counter[str],
+    raced: RaceOutcome, ladder: bool, stages: Stages, started: float,
+) -> SweepResult:  # fmt: skip
+    order = {configuration.name: place for place, configuration in enumerate(design.configurations)}
+    sealed = {run.name: run for run in reversed(store.runs(sweep_id=sweep_id)) if run.status == "sealed"}
+    runs = sorted(sealed.values(), key=lambda run: order.get(run.name, len(order)))
+    if not runs:
+        raise StoreError(
+            "no configuration of the sweep could be run:\n"
+            + "\n".join(f"  - {n}: {m}" for n, m in failed.items())
+        )
+    climbed = _climb(design, store, runs, raced, stages) if ladder else Ladder.empty()
+    trace, attribution = attribute_runs(
+        store,
+        runs,
+        folder=str(folder),
+        baseline=design.baseline,
+        censored=raced.stopped,
+        ladder=climbed.outcomes,
+        facts=climbed.facts,
+    )
+    table = ranking(trace, attribution, design.base)
+    best = best_config(trace, table, attribution, design.base)
+    settings = best["recommended_settings"] or best["settings"]
+    write_attribution(folder, attribution, settings)
+    rows = records(table)
+    write_csv(
+        folder / "experiment_ranking.csv",
+        RANKING_COLUMNS,
+        ([row[c] for c in RANKING_COLUMNS] for row in rows),
+    )
+    write_json(folder / "best_config.json", best)
+    write_text(folder / "best_config.md", best_config_text(best))
+    chosen = sealed.get(str(best["experiment"]))
+    if chosen is not None and chosen.folder and (Path(chosen.folder) / "rag_results.csv").exists():
+        shutil.copyfile(Path(chosen.folder) / "rag_results.csv", folder / "rag_results.csv")
+    store_attribution(store, sweep_id, attribution)
+    store.add_attribution(sweep_id, "experiment_ranking", rows)
+    if climbed.headroom:
+        store.add_attribution(sweep_id, "oracle_ladder", climbed.headroom)
+        columns = list(climbed.headroom[0])
+        write_csv(
+            folder / "oracle_ladder.csv", columns, ([row[c] for c in columns] for row in climbed.headroom)
+        )
+    result = SweepResult(
+        sweep_id,
+        folder,
+        runs,
+        [Failed(n, m) for n, m in sorted(failed.items())],
+        attribution,
+        trace,
+        dict(counts),
+        time.perf_counter() - started,
+        best,
+    )
+    _write_summary(design, result, rows)
+    return result
+
+
+def _climb(
+    design: SweepDesign, store: Store, runs: Sequence[Run], raced: RaceOutcome, stages: Stages
+) -> Ladder:
+    """The oracle ladder for the configuration with most passes, as failures are explained for the best one."""
+    settings = {c.name: c.settings for c in design.configurations}
+    complete = [run for run in runs if run.name not in raced.stopped and run.name in settings]
+    if not complete:
+        return Ladder.empty()
+    best = max(complete, key=lambda run: (run.verdicts.get("PASS", 0), -runs.index(run)))
+    return climb(best.name, settings[best.name], stages, store.results(best.id))
+
+
+def _write_summary(design: SweepDesign, result: SweepResult, rows: Sequence[Mapping[str, Any]]) -> None:
+    folder = result.folder
+    names = sorted(path.name for path in folder.iterdir() if path.is_file())
+    write_json(
+        folder / "run_summary.json",
+        {
+            "run_dir": str(folder),
+            "mode": "sweep",
+            "classifier_type": design.base.classifier_type,
+            "sweep_id": result.sweep_id,
+            "sweep_configs": [
+                {"name": c.name, "label": c.label, **c.settings.design()} for c in design.configurations
+            ],
+            "factors": list(design.factors),
+            "baseline": design.baseline,
+            "notices": list(design.notices),
+            "failed_experiments": [{"experiment": f.name, "error": f.message} for f in result.failed],
+            "experiments": [experiment_summary(run) for run in result.runs],
+            "ranking_weights": result.best["weights"],
+            "best_experiment": rows[0] if rows else None,
+            "recommendation": result.best["recommendation"],
+            "winner": result.attribution.summary["winner"],
+            "design_attribution": result.attribution.summary,
+            "stage_counts": result.counts,
+            "runtime_seconds": result.seconds,
+            "outputs": {name: str(folder / name) for name in [*names, "run_summary.json"]},
+        },
+    )
+
+
+def settings_of(design: SweepDesign, name: str) -> RunSettings:
+    """Settings of a configuration by its name."""
+    return next(c.settings for c in design.configurations if c.name == name)
