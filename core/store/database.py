@@ -17,6 +17,12 @@ from core.errors import StoreError
 from core.store import packing, schema
 
 BUSY_SECONDS = 60.0
+# by whether a transaction is open already: how to begin, to end, to take back
+_STEPS = {
+    False: ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",)),
+    True: ("SAVEPOINT inner", "RELEASE inner", ("ROLLBACK TO inner", "RELEASE inner")),
+}
+_LAYOUTS = "SELECT key, names FROM layouts"
 
 
 def now() -> str:
@@ -83,22 +89,30 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """One transaction that holds the write lock from its start; waits for other writers, commits at the
-        end, rolls back when anything is raised. May be nested (the outer one commits)."""
+        end, rolls back when anything is raised. May be nested: the outer one commits."""
         if self.readonly:
             raise StoreError(f"the store {self.path} is open for reading only")
         connection = self._connection()
-        if connection.in_transaction:
-            yield connection
-            return
+        nested = connection.in_transaction
+        begin, commit, undo = _STEPS[nested]
         with self._lock, _translated(self.path):
-            _begin(connection)
+            if nested:
+                connection.execute(begin)
+            else:
+                _begin(connection)
             try:
                 yield connection
-                connection.execute("COMMIT")
+                connection.execute(commit)
             except BaseException:
                 if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                    for statement in undo:
+                        connection.execute(statement)
+                self._rolled_back()
                 raise
+
+    def _rolled_back(self) -> None:
+        """Forget what was learned in a transaction that failed: keys it made may be given to something else."""
+        self._layout_names.clear()
 
     # --- connections --------------------------------------------------------------------------------------
 
@@ -153,7 +167,15 @@ class Database:
     def _score(self, layout: int | None, scores: bytes | None, name: str) -> float | None:
         if layout is None or scores is None:
             return None
-        index = self.layout(layout).get(name)
+        known = self._layout_names.get(layout)
+        if known is None:
+            # a connection of its own: this is called from inside a running statement
+            connection = self._open(readonly=self.readonly)
+            try:
+                known = self._learn(connection.execute(_LAYOUTS).fetchall()).get(layout, {})
+            finally:
+                connection.close()
+        index = known.get(name)
         if index is None:
             return None
         value: float = packing.ONE.unpack_from(scores, index * 8)[0]
@@ -162,17 +184,12 @@ class Database:
     def layout(self, key: int) -> dict[str, int]:
         """Names of the scores of a row → their place in its blob."""
         known = self._layout_names.get(key)
-        if known is None:
-            # a connection of its own: this is also called from inside a running statement
-            connection = self._open(readonly=self.readonly)
-            try:
-                rows = connection.execute("SELECT key, names FROM layouts").fetchall()
-            finally:
-                connection.close()
-            for found, names in rows:
-                self._layout_names[found] = {n: i for i, n in enumerate(packing.from_json(names))}
-            known = self._layout_names.get(key, {})
-        return known
+        return self._learn(self.rows(_LAYOUTS)).get(key, {}) if known is None else known
+
+    def _learn(self, found: list[tuple[Any, ...]]) -> dict[int, dict[str, int]]:
+        for key, names in found:
+            self._layout_names[key] = {name: place for place, name in enumerate(packing.from_json(names))}
+        return self._layout_names
 
     def _guarded(self, read: Callable[[], Any]) -> Any:
         with _translated(self.path):

@@ -20,10 +20,10 @@ from core.store.packing import from_json, pack, sql_text, unpack
 from core.store.writing import Writing
 
 UNDO_DAYS = 30  # how long a deleted run can be brought back
+# layouts are few and stay: every open program remembers their keys
 _CONTENT = {
     "cases": "SELECT case_key FROM run_cases",
     "documents": "SELECT document_key FROM run_documents WHERE document_key IS NOT NULL",
-    "layouts": "SELECT layout FROM results",
 }
 
 

@@ -184,17 +184,17 @@ class Writing(Reading):
 
     @contextmanager
     def _filling(self, run_id: str) -> Iterator[tuple[sqlite3.Connection, int]]:
-        """A transaction on an open run. Keys remembered inside it are forgotten when it fails."""
-        try:
-            with self.write() as connection:
-                key = self._open_run(connection, run_id)
-                self._content.check(connection)
-                yield connection, key
-                _touch(connection, key)
-        except BaseException:
-            self._content.forget()
-            self._case_keys.pop(run_id, None)
-            raise
+        """A transaction on an open run."""
+        with self.write() as connection:
+            key = self._open_run(connection, run_id)
+            self._content.check(connection)
+            yield connection, key
+            _touch(connection, key)
+
+    def _rolled_back(self) -> None:
+        super()._rolled_back()
+        self._content.forget()
+        self._case_keys.clear()
 
     def _open_run(self, connection: sqlite3.Connection, run_id: str) -> int:
         row = connection.execute(

@@ -78,7 +78,8 @@ def test_ranks_second_lists_and_long_answers_come_back(tmp_path: Path) -> None:
         store.add_outputs("run-1", [output])
         assert store.outputs("run-1") == [output]
         preview = store.query("SELECT text FROM outputs")[0]["text"]
-        assert long.startswith(preview) and len(preview) == 4_000
+        assert long.startswith(preview)
+        assert len(preview) == 4_000
 
 
 def test_scores_of_one_run_in_sql_and_as_a_matrix(tmp_path: Path) -> None:
@@ -233,6 +234,32 @@ def test_wrong_records_are_refused_and_nothing_is_half_written(tmp_path: Path) -
         assert store.outputs("run-1") == [an_output(cases[0])], "keys of the failed write were forgotten"
 
 
+def half_a_run_and_then_a_mistake(store: Store) -> None:
+    cases = some_cases(2)
+    with store.write():
+        store.create_run(a_run("run-2"), cases)
+        store.add_results("run-2", [a_result(cases[0], scores={"new_name": 1.0}, undefined={})])
+        store.create_run(a_run("run-3"), [cases[0], cases[0]])
+
+
+def test_a_failed_part_takes_back_only_itself(tmp_path: Path) -> None:
+    cases = some_cases(2)
+    with a_store(tmp_path) as store:
+        with store.write():
+            store.create_run(a_run(), cases)
+            with pytest.raises(StoreError, match="no case"):
+                store.add_outputs("run-1", [an_output(cases[0]), an_output(Case(id="x", query="?"))])
+            store.add_outputs("run-1", [an_output(cases[1])])
+            store.add_results("run-1", [a_result(cases[1])])
+            assert store.results("run-1") == [a_result(cases[1])], "its own writes are seen before the commit"
+        assert store.outputs("run-1") == [an_output(cases[1])]
+        with pytest.raises(StoreError, match="given twice"):
+            half_a_run_and_then_a_mistake(store)
+        assert [run.id for run in store.runs()] == ["run-1"]
+        store.add_results("run-1", [a_result(cases[0], scores={"other_name": 0.5}, undefined={})])
+        assert store.results("run-1")[0].scores == {"other_name": 0.5}
+
+
 def test_documents_and_tables_of_a_run(tmp_path: Path) -> None:
     text = "§ 1 Umfang\nSechs Semester."
     document = Document(
@@ -322,7 +349,7 @@ def test_one_store_in_many_threads(tmp_path: Path) -> None:
 def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.db"
     path.write_bytes(content)
-    with pytest.raises(StoreError, match="not a SQLite file|not a Plumbline run store"):
+    with pytest.raises(StoreError, match=r"not a SQLite file|not a Plumbline run store"):
         Store(path)
     assert path.read_bytes() == content
 
@@ -342,7 +369,7 @@ def test_a_newer_store_says_what_to_do(tmp_path: Path) -> None:
     connection.execute("PRAGMA user_version = 999")
     connection.close()
     for readonly in (False, True):
-        with pytest.raises(StoreError, match="newer version. Update plumbline-eval"):
+        with pytest.raises(StoreError, match=r"newer version\. Update plumbline-eval"):
             Store(tmp_path / "plumbline.db", readonly=readonly)
 
 

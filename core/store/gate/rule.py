@@ -53,8 +53,10 @@ def gather(
     clusters: Clusters | None = None,
     alpha: float = 0.05,
     seed: int = 0,
+    power: bool = True,
 ) -> Evidence | None:
-    """Evidence from paired values without NaN. `binary` where all are 0 or 1. None without questions."""
+    """Evidence from paired values without NaN. `binary` where all are 0 or 1. None without questions. Without
+    `power`, what the set could detect is left out (it decides nothing and takes the most time)."""
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if not len(x):
         return None
@@ -75,9 +77,9 @@ def gather(
             p=mcnemar_midp(counts.only_second, counts.only_first, "less"),
             gained=gained,
             lost=lost,
-            detectable=rate_detectable(len(d), counts.discordance, alpha=alpha, sided=1),
+            detectable=rate_detectable(len(d), counts.discordance, alpha=alpha, sided=1) if power else None,
             needed=questions_needed(margin, max(counts.discordance, 0.05), alpha, sided=1)
-            if margin
+            if margin and power
             else None,
             binary=True,
         )
@@ -93,7 +95,7 @@ def gather(
         gained=gained,
         lost=lost,
         detectable=detectable_mean_difference(units, sd, alpha, sided=1),
-        needed=questions_needed_mean(margin, sd, alpha, sided=1) if margin else None,
+        needed=questions_needed_mean(margin, sd, alpha, sided=1) if margin and power else None,
         binary=False,
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 SHORTEST = 3  # points on either side of a change
 RESAMPLES = 999
-ALPHA = 0.05
+ALPHA = 0.01
 
 
 @dataclass(frozen=True, slots=True)
