@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
 from core import __version__
 from core.components import REGISTRIES
-from core.contracts import METRICS
+from core.reference import all_metrics, components_markdown, metric_rows, metrics_markdown
 from core.settings import RunSettings
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
-def describe(as_json: bool) -> None:
+@click.option("--readme", type=click.Path(exists=True, dir_okay=False), help="Renew the tables of a README.")
+def describe(as_json: bool, readme: str | None) -> None:
     """List components, settings and metrics, as text or JSON."""
+    if readme:
+        _renew(Path(readme))
+        return
     found = description()
     if as_json:
         click.echo(json.dumps(found, ensure_ascii=False))
@@ -29,6 +34,20 @@ def describe(as_json: bool) -> None:
     for each in found["settings"]:
         click.echo(f"  {each['name']} = {each['default']!r}: {each['description']}")
     click.echo(f"metrics: {len(found['metrics'])} (see the reference page, or --json)")
+
+
+START, END = "<!-- reference:start -->", "<!-- reference:end -->"
+
+
+def _renew(path: Path) -> None:
+    """Replace what stands between the reference marks by today's tables."""
+    text = path.read_text(encoding="utf-8")
+    before, _, rest = text.partition(START)
+    _, _, after = rest.partition(END)
+    tables = (
+        f"### Metrics\n\n{metrics_markdown().strip()}\n\n### Components\n\n{components_markdown().strip()}"
+    )
+    path.write_text(f"{before}{START}\n{tables}\n{END}{after}", encoding="utf-8")
 
 
 def description() -> dict[str, Any]:
@@ -46,27 +65,10 @@ def description() -> dict[str, Any]:
             row["choices"] = listed
         row["default"] = field.get_default(call_default_factory=True)
         settings.append(row)
+    known = all_metrics()
     metrics = [
-        {
-            key: getattr(info, key)
-            for key in (
-                "name",
-                "title",
-                "family",
-                "kind",
-                "direction",
-                "low",
-                "high",
-                "unit",
-                "formula",
-                "inputs",
-                "empty",
-                "source",
-                "version",
-                "headline",
-            )
-        }
-        for info in METRICS.values()
+        {**row, **{key: getattr(known[row["name"]], key) for key in ("direction", "low", "high")}}
+        for row in metric_rows()
     ]
     return {"version": __version__, "settings": settings, "components": components, "metrics": metrics}
 
