@@ -18,6 +18,7 @@ from core.errors import InputError, SystemFailure
 from core.metrics.abstention import Evidence, evidence_strength
 from core.records import Case, Citation, Failure, Hit, Output
 from core.retrieval import chunking, dense, hybrid, lexical, rerank  # noqa: F401 - they register themselves
+from core.retrieval.corpus_index import search_text
 from core.retrieval.counts import idf_of
 from core.retrieval.scope import conditions_of, positions_where
 from core.retrieval.stages import Stages
@@ -181,7 +182,8 @@ class DocumentQa:
         )
 
     def _weigh(self, case: Case, context: Sequence[Hit]) -> Evidence:
-        texts = [f"{hit.section_id} {hit.title}\n{hit.text}" for hit in context]
+        # as they are searched: a document's name says what its text takes for granted
+        texts = [search_text(hit) for hit in context]
         return evidence_strength(case.query, texts, self.idf, weak_below=self.settings.abstain_below)
 
     def _draft(self, case: Case, context: Sequence[Hit], abstains: bool) -> Draft:
