@@ -64,7 +64,7 @@ def load(path: Path, mapping: Mapping[str, Any]) -> list[Imported]:
     cases = tuple(
         _case(entry, case_id, order) for order, (entry, case_id) in enumerate(zip(entries, ids, strict=True))
     )
-    notices = [f"{len(empty)} entries without a question were left out (e.g. {empty[0]})"] if empty else []
+    notices = [f"entries without a question, left out: {len(empty)} (e.g. {empty[0]})"] if empty else []
     if len(set(ids)) != len({str(entry.get("id", n)) for n, entry in enumerate(entries, 1)}):
         notices.append("some question ids come more than once and were numbered")
     sources = [path]
