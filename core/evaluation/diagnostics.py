@@ -87,6 +87,8 @@ def _reasons(found: Findings, state: str) -> tuple[str, str, str]:
     if found.answerable is False:
         if found.declined:
             return "ok", "correct_abstention", ""
+        if found.label == "correct":
+            return "ok", "", ""
         if found.declined is None:
             return "needs_manual_review", "no_answer", "generation"
         return "over_answering", "unanswerable_question", "abstention"
@@ -157,7 +159,7 @@ _TEXTS = {
 
 def _explain(found: Findings, primary: str, state: str) -> str:
     text = _TEXTS[primary]
-    if primary == "ok" and found.answerable is False:
+    if primary == "ok" and found.answerable is False and found.declined:
         return "The documents do not hold an answer, and the system rightly declined."
     if primary == "retrieval_claim_miss" and found.declined:
         text += " The system declined."

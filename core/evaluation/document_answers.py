@@ -69,7 +69,8 @@ class DocumentAnswers(Component):
         ):
             scores |= part
             undefined |= why
-        compared = answers.compare(read.answer, read.gold, case.query, read.language)
+        gold = (case.gold_answer or "").strip()  # of an unanswerable question: what there is to say instead
+        compared = answers.compare(read.answer, gold, case.query, read.language)
         label, grounds = _label(case, read, compared, scores)
         ruling = verdicts.of_label(label)
         diagnosis = diagnostics.diagnose(
@@ -110,7 +111,7 @@ class DocumentAnswers(Component):
             case.query,
             [(hit.id, hit.text) for hit in read.context],
             spoken=read.language,
-            gold_claims=case.expected_keywords,
+            gold_claims=() if case.answerable is False else case.expected_keywords,
         )
 
     def _claim_scores(self, table: claims.ClaimTable, read: _Read) -> tuple[Scores, Reasons]:
@@ -130,7 +131,8 @@ class DocumentAnswers(Component):
 
 
 def _read(case: Case, output: Output) -> _Read:
-    answer, gold = (output.text or "").strip(), (case.gold_answer or "").strip()
+    answer = (output.text or "").strip()
+    gold = "" if case.answerable is False else (case.gold_answer or "").strip()
     allowed = None if output.context_ids is None else set(output.context_ids)
     distinct = {hit.id: hit for hit in reversed(output.hits)}
     chosen = tuple(
@@ -153,6 +155,7 @@ def _answer_scores(case: Case, read: _Read) -> tuple[Scores, Reasons]:
     scores: Scores = dict.fromkeys(ANSWER_METRICS)
     if not read.gold or not read.answer or read.abstention.abstained:
         reason = "no_gold" if not read.gold else "no_answer" if not read.answer else "abstained"
+        reason = "not_answerable" if case.answerable is False else reason
         return scores, dict.fromkeys(ANSWER_METRICS, reason)
     answer, gold, tongue = read.answer, read.gold, read.language
     scores |= {
@@ -202,7 +205,11 @@ def _label(
     if case.answerable is False:
         if declined is None:
             return "needs_manual_review", ("no_answer",)
-        return ("correct", ("correct_abstention",)) if declined else ("unsupported", ("over_answered",))
+        if declined:
+            return "correct", ("correct_abstention",)
+        if compared is not None and compared.label == "correct":
+            return "correct", ("says_what_is_missing",)
+        return "unsupported", ("over_answered",)
     if declined:
         known = case.answerable or bool(read.gold)
         return ("incorrect", ("false_refusal",)) if known else (None, ("no_gold",))

@@ -15,11 +15,12 @@ from core.metrics import bindings, parts
 from core.metrics.overlap import answer_has_gold_substring, common_language
 from core.metrics.polarity import Stance, stance
 from core.metrics.quantities import Slot, bounds_differ, comparable, same, slots
-from core.text import fold
+from core.text import fold, words
 
 LABELS = ("correct", "partially_correct", "incorrect", "unsupported", "needs_manual_review")
 _ENOUGH = 0.5  # of a part's own words, weighted: the part counts as said
 _TEXT_CORRECT, _TEXT_PARTIAL = 0.7, 0.3  # for golds without slots
+_BRIEF = 12  # words up to which "ein" may be the number one
 _NAMED = 3  # a gold of so few content words names something; another name is another answer
 
 
@@ -43,6 +44,8 @@ def compare(answer: str, gold: str, question: str = "", language: str | None = N
         return None
     if not answer or not answer.strip():
         return Comparison("incorrect", ("no_answer",), missing=(gold,))
+    if words(answer) == words(gold):
+        return Comparison("correct", ("same_words",), matched=(gold,), coverage=1.0)
     spoken = language or common_language(question, gold, answer)
     read = parts.Reading.of(gold, question, spoken)
     said = slots(answer, spoken)
@@ -68,9 +71,10 @@ def _hold(
     conflicts: list[str] = []
     doubts: list[str] = []
     required = read.required
+    brief = len(answer.split()) <= _BRIEF
     allowed = (*required, *read.optional)
     for slot in required:
-        equal = [each for each in said if same(slot, each)]
+        equal = [each for each in said if same(slot, each) and _counts(slot, each, brief)]
         if not equal:
             missing.append(slot)
         elif all(bounds_differ(slot, each) for each in equal) and slot.kind == "number":
@@ -103,6 +107,14 @@ def _hold(
     if not missing and not conflicts and bindings.swapped(read.gold, required, answer, said, question):
         conflicts.append("values are exchanged")
     return _Facts(tuple(matched), tuple(missing), tuple(conflicts), tuple(doubts))
+
+
+def _counts(slot: Slot, given: Slot, brief: bool) -> bool:
+    """Whether an article may stand for the number one: of the same noun or unit, or in a few words."""
+    if not given.weak:
+        return True
+    alike = slot.noun[:5] == given.noun[:5] if slot.noun or given.noun else slot.unit == given.unit != ""
+    return alike or brief
 
 
 def _stands_instead(slot: Slot, given: Slot) -> bool:

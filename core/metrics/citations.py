@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.contracts import Metric, add_metric
-from core.metrics.claims import checkable
+from core.metrics.claims import checkable, statement_spans
 from core.metrics.support import support
 from core.records import Citation, Hit
-from core.text import sentence_spans
 
 MARKER = re.compile(
     r"[\[【](?:(?P<numbers>\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)|(?:src|source|doc|chunk|quelle)\s*[:=]\s*(?P<ids>[^\]】\n]{1,200}))[\]】]",
@@ -90,7 +89,7 @@ def cited_statements(
         for mention in mentions(citation.marker, pattern):
             for name in mention.names:
                 by_marker.setdefault(name, []).append(citation.source_id)
-    spans = _statements(text, pattern)
+    spans = statement_spans(text, pattern)
     marks = mentions(text, pattern)
     found = []
     for start, end in spans:
@@ -121,19 +120,6 @@ def _resolve(name: str, context: Sequence[Hit]) -> str:
     if name.isdigit() and 1 <= int(name) <= len(context):
         return context[int(name) - 1].id
     return name
-
-
-def _statements(text: str, pattern: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Sentence spans; a marker behind the full stop belongs to the sentence before it."""
-    spans: list[tuple[int, int]] = []
-    for start, end in sentence_spans(text):
-        match = re.compile(rf"(?:\s*(?:{pattern.pattern}))+", pattern.flags).match(text, start, end)
-        if match and spans:
-            spans[-1] = (spans[-1][0], match.end())
-            start = match.end()
-        if text[start:end].strip():
-            spans.append((start, end))
-    return spans
 
 
 def citation_scores(

@@ -23,9 +23,32 @@ from core.text import content_words, fold, language, sentence_spans
 COMPARER = "slots-1"
 _BULLET = re.compile(r"^[\s\-*•–—·▪◦‣]+(?=\S)|^\(?\d{1,2}[.)]\s+(?=\D)")
 _MARKER = re.compile(r"\s*(?:\[[^\[\]\n]{1,60}\]|【[^】\n]{1,40}】)")
+_RUN = 4  # words on either side that make a marker the end of a statement without a full stop
 _BARE = re.compile(
     r"^\W*(?:ja|nein|yes|no|doch|richtig|falsch|true|false|correct|incorrect)\W*$", re.IGNORECASE
 )
+
+
+@lru_cache(maxsize=32_768)
+def statement_spans(text: str, marker: re.Pattern[str] = _MARKER) -> tuple[tuple[int, int], ...]:
+    """Character ranges of the statements of an answer: its sentences, where a citation marker behind the full
+    stop belongs to the sentence before it, and a marker between two runs of several words ends the first."""
+    spans: list[tuple[int, int]] = []
+    run = re.compile(rf"(?:\s*(?:{marker.pattern}))+", marker.flags)
+    for start, end in sentence_spans(text):
+        leading = run.match(text, start, end)
+        if leading and spans:
+            spans[-1] = (spans[-1][0], leading.end())
+            start = leading.end()
+        at = start
+        for match in run.finditer(text, start, end):
+            before, after = text[at : match.start()].split(), text[match.end() : end].split()
+            if min(len(before), len(after)) >= _RUN and not after[0][0].islower():
+                spans.append((at, match.end()))
+                at = match.end()
+        if text[at:end].strip():
+            spans.append((at, end))
+    return tuple(spans)
 
 
 @lru_cache(maxsize=32_768)
@@ -37,7 +60,7 @@ def split_claims(text: str) -> tuple[str, ...]:
     ('Ja. Die Frist beträgt 3 Monate', 'danach ist Schluss.')
     """
     pieces: list[str] = []
-    for start, end in sentence_spans(text):
+    for start, end in statement_spans(text):
         for line in re.split(r";|\n", text[start:end]):
             piece = _BULLET.sub("", _MARKER.sub("", line)).strip()
             if any(character.isalnum() for character in piece):

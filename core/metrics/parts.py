@@ -26,6 +26,9 @@ _ASKS_COUNT = re.compile(
 _ASKS_PLACE = re.compile(
     r"§|\b(?:paragra(?:ph|f)\w*|abschnitt|artikel|kapitel|section|article|chapter|clause)\b", re.I
 )
+_INTERROGATIVE = re.compile(
+    r"\b(?:wo|wohin|wer|wem|wen|wann|warum|wie|welche[mnrs]?|was|worin|bei welcher|who|what|where|when|why|which|how)\b", re.I
+)
 _LABEL = re.compile(r"\s*([^:;.]{3,60}):\s")
 _SAID = 0.6  # of a part without slots: from this share of its words on it counts as said
 _TOKEN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*", re.UNICODE)
@@ -79,7 +82,7 @@ def _read(gold: str, question: str, language: str) -> Reading:
     core = _PARENTHESIS.sub(lambda match: " " * len(match.group()), gold)
     if not core.strip(" .;"):
         core = gold
-    spans = _part_spans(core)
+    spans = _part_spans(core, commas=len(_INTERROGATIVE.findall(question)) > 1)
     every = slots(gold, language)
     asked = slots(question, language)
     wanted = bool(_ASKS_COUNT.search(question))
@@ -109,11 +112,13 @@ def _same_noun(left: Slot, right: Slot) -> bool:
     return bool(left.noun and right.noun and left.noun[:5] == right.noun[:5])
 
 
-def _part_spans(text: str) -> list[tuple[int, int]]:
+def _part_spans(text: str, *, commas: bool) -> list[tuple[int, int]]:
+    """Clauses of a gold; commas part them too where the question asks for several things."""
+    cut = re.compile(r";|,\s" if commas else r";")
     spans = []
     for start, end in sentence_spans(text):
         at = start
-        for match in re.finditer(r";", text[start:end]):
+        for match in cut.finditer(text[start:end]):
             spans.append((at, start + match.start()))
             at = start + match.end()
         spans.append((at, end))

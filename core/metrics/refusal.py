@@ -3,6 +3,11 @@
 A response refuses when its speaker says that the question is not answered, or that the speaker or the sources
 have nothing on it, and says nothing else of substance. "You cannot exceed 80 credits", quoted refusals,
 conditions and other people's inability are not refusals; half an answer with a gap is an answer.
+
+Measured with Wilson bounds (`python -m tests.benchmarks refusal`; a test holds these figures):
+held back (113 responses, German and English): precision 0.981 [0.902, 0.997], recall 0.981 [0.902, 0.997];
+graded answers (120): precision 1.000 [0.816, 1.000], recall 1.000 [0.816, 1.000].
+The list was written by one person; responses of another style will fare worse.
 """
 
 from __future__ import annotations
