@@ -8,14 +8,13 @@ others go on. A sweep that was stopped is taken up again with `resume`.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import os
 import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,10 +33,11 @@ from core.store.export.tabular import write_json, write_text
 from core.store.runs import Store
 from core.sweep_attribution import attribute_runs
 from core.sweep_files import records, store_attribution, write_attribution
-from core.sweep_grid import SweepConfiguration, SweepDesign
+from core.sweep_grid import SweepDesign
 from core.sweep_interventions import Ladder, climb
 from core.sweep_race import RaceOutcome, race
 from core.sweep_ranking import RANKING_COLUMNS, best_config, best_config_text, ranking
+from core.sweep_work import Work, execute
 from core.tasks import TASKS
 
 MANIFEST = "sweep.json"
@@ -63,7 +63,8 @@ class SweepProgress:
 
 @dataclass(slots=True)
 class SweepResult:
-    """`runs` in the order of the configurations; `counts` how often each stage ran, over all processes."""
+    """`runs` in the order of the configurations; `counts` how often each stage ran, over all processes; `ranking`
+    the DataFrame of `experiment_ranking.csv`, best first."""
 
     sweep_id: str
     folder: Path
@@ -74,6 +75,7 @@ class SweepResult:
     counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     best: dict[str, Any] = field(default_factory=dict)
+    ranking: Any = None
 
 
 def run_sweep(
@@ -100,13 +102,13 @@ def run_sweep(
     stages = Stages(Path(base.cache_dir))
     _prepare(design, stages)
     raced = race(design, stages, seed=base.seed) if racing else RaceOutcome({}, frozenset())
-    work = _Work(
+    work = Work(
         str(store.path), sweep_id, str(folder), base.cache_dir, _known(store, sweep_id) if resume else {}
     )
     counts = Counter(stages.counts)
     failed: dict[str, str] = {}
     total, done = len(design.configurations), 0
-    for outcomes, counted in _execute(design, work, jobs or os.cpu_count() or 1, stages, raced):
+    for outcomes, counted in execute(design, work, jobs or os.cpu_count() or 1, stages, raced):
         counts.update(counted)
         for name, error in outcomes:
             done += 1
@@ -201,101 +203,6 @@ def _embed(settings: RunSettings, stages: Stages) -> None:
     task.system.close()
 
 
-# --- executing ------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What a process must know: where to store, and what an earlier attempt left."""
-
-    store_path: str
-    sweep_id: str
-    folder: str
-    cache_dir: str
-    known: Mapping[str, tuple[str, str]]
-
-
-Outcome = tuple[list[tuple[str, str | None]], Counter[str]]
-
-
-def _execute(
-    design: SweepDesign, work: _Work, jobs: int, stages: Stages, raced: RaceOutcome
-) -> Iterator[Outcome]:
-    batches = batches_of(design.configurations, jobs)
-    if jobs == 1 or len(batches) == 1:
-        for configuration in itertools.chain.from_iterable(batches):
-            yield _run_batch([configuration], work, raced, stages)
-        return
-    from joblib import Parallel, delayed, parallel_config
-
-    with parallel_config(backend="loky", n_jobs=min(jobs, len(batches)), inner_max_num_threads=1):
-        yield from Parallel(return_as="generator_unordered", batch_size=1)(
-            delayed(_run_batch)(batch, work, raced, None) for batch in batches
-        )
-
-
-def batches_of(configurations: Sequence[SweepConfiguration], jobs: int) -> list[list[SweepConfiguration]]:
-    """Configurations that share chunks in one batch, largest first; a batch is split only where there would be
-    fewer batches than processes."""
-    groups: dict[str, list[SweepConfiguration]] = {}
-    for configuration in configurations:
-        s = configuration.settings
-        cut = [s.chunking, *(getattr(s, n) if s.applies(n) else None for n in ("chunk_size", "overlap"))]
-        groups.setdefault(json.dumps(cut), []).append(configuration)
-    batches = sorted(groups.values(), key=len, reverse=True)
-    while len(batches) < jobs and len(batches[0]) >= 2:
-        largest = batches.pop(0)
-        middle = (len(largest) + 1) // 2
-        batches = sorted([*batches, largest[:middle], largest[middle:]], key=len, reverse=True)
-    return batches
-
-
-_SHARED: dict[tuple[str, str], tuple[Stages, Store]] = {}
-
-
-def _run_batch(
-    batch: Sequence[SweepConfiguration], work: _Work, raced: RaceOutcome, stages: Stages | None
-) -> Outcome:
-    """Run some configurations one after another; whatever goes wrong with one is its own record."""
-    if stages is None:
-        key = (work.cache_dir, work.store_path)
-        if key not in _SHARED:
-            _SHARED[key] = (Stages(Path(work.cache_dir)), Store(work.store_path))
-        stages, store = _SHARED[key]
-    else:
-        store = Store(work.store_path)
-    before = Counter(stages.counts)
-    outcomes: list[tuple[str, str | None]] = []
-    for configuration in batch:
-        try:
-            _run_one(configuration, work, raced, stages, store)
-            outcomes.append((configuration.name, None))
-        except EvalError as error:
-            outcomes.append((configuration.name, str(error)))
-        except Exception as error:  # noqa: BLE001 - one configuration may break in any way; the others go on
-            outcomes.append((configuration.name, f"{type(error).__name__}: {error}"))
-    return outcomes, Counter(stages.counts) - before
-
-
-def _run_one(
-    configuration: SweepConfiguration, work: _Work, raced: RaceOutcome, stages: Stages, store: Store
-) -> None:
-    run_id, status = work.known.get(configuration.name, ("", ""))
-    if status == "sealed":
-        return
-    settings = configuration.settings
-    options: dict[str, Any] = {
-        "sweep_id": work.sweep_id,
-        "name": configuration.name,
-        "folder": Path(work.folder) / configuration.name,
-    }
-    if run_id:
-        options["resume"] = run_id
-    if configuration.name in raced.asked:
-        options["only_cases"] = raced.asked[configuration.name]
-    pipeline.run(settings, store=store, stages=stages, **options)
-
-
 # --- concluding -----------------------------------------------------------------------------------------------
 
 
@@ -354,6 +261,7 @@ def _conclude(
         dict(counts),
         time.perf_counter() - started,
         best,
+        table,
     )
     _write_summary(design, result, rows)
     return result

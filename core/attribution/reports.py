@@ -133,7 +133,7 @@ def _effects(table: pd.DataFrame, summary: dict[str, Any]) -> str:
     rows = []
     for r in order.head(20).to_dict("records"):
         note = r["context"] + ("; changes sign with another setting" if r["factor"] in doubtful else "")
-        name = r["factor"] + (f" (with {r['entails']})" if r["entails"] else "")
+        name = r["factor"] + _entailed(r["entails"])
         rows.append(
             [
                 name,
@@ -147,6 +147,14 @@ def _effects(table: pd.DataFrame, summary: dict[str, Any]) -> str:
     return "## Effects of single choices\n\n" + _table(
         ["choice", "change", "effect on quality", "p, whole sweep", "better/same/worse", "seen in"], rows
     )
+
+
+def _entailed(names: Any) -> str:
+    """What a switched-on parent brings along; parameters of one component in one word."""
+    if not isinstance(names, str) or not names:
+        return ""
+    short = dict.fromkeys("its own parameters" if "." in name else name for name in names.split(";"))
+    return f" (with {', '.join(short)})"
 
 
 def _interactions(table: pd.DataFrame) -> str:
