@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import Field, field_validator
 
+import core.retrieval.lexical  # noqa: F401 - registers the word channels
 from core.contracts import RETRIEVERS, Index
 from core.embeddings import DEFAULT_MODEL
 from core.errors import ConfigError
