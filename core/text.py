@@ -28,6 +28,11 @@ def fold(text: str) -> str:
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip().casefold()
 
 
+def blank(text: str | None) -> bool:
+    """Whether a text says nothing: None, or without any letter or digit (white space, dots, invisible characters)."""
+    return text is None or not any(map(str.isalnum, text))
+
+
 @lru_cache(maxsize=65_536)
 def words(text: str) -> tuple[str, ...]:
     """The words of a text in order, normalised (NFKC, case-folded); punctuation is dropped."""

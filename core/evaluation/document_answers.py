@@ -17,6 +17,7 @@ from core.metrics.retrieval_scores import retrieval_scores
 from core.metrics.support import SCORER, grounding_proxy
 from core.records import Case, Hit, Output, Result, Verdict
 from core.registry import Component
+from core.text import blank
 
 Scores = dict[str, float | None]
 Reasons = dict[str, str]
@@ -69,7 +70,7 @@ class DocumentAnswers(Component):
         ):
             scores |= part
             undefined |= why
-        gold = (case.gold_answer or "").strip()  # of an unanswerable question: what there is to say instead
+        gold = _said(case.gold_answer)  # of an unanswerable question: what there is to say instead
         compared = answers.compare(read.answer, gold, case.query, read.language)
         label, grounds = _label(case, read, compared, scores)
         ruling = verdicts.of_label(label)
@@ -131,17 +132,21 @@ class DocumentAnswers(Component):
 
 
 def _read(case: Case, output: Output) -> _Read:
-    answer = (output.text or "").strip()
-    gold = "" if case.answerable is False else (case.gold_answer or "").strip()
+    answer = _said(output.text)
+    gold = "" if case.answerable is False else _said(case.gold_answer)
     allowed = None if output.context_ids is None else set(output.context_ids)
     distinct = {hit.id: hit for hit in reversed(output.hits)}
     chosen = tuple(
         distinct[key]
         for key in dict.fromkeys(hit.id for hit in output.hits)
-        if (allowed is None or key in allowed) and distinct[key].text.strip()
+        if (allowed is None or key in allowed) and not blank(distinct[key].text)
     )
     language = case.language or overlap.common_language(case.query, gold, answer)
     return _Read(answer, gold, language, chosen, tuple(hit.text for hit in chosen), abstention_of(output))
+
+
+def _said(text: str | None) -> str:
+    return "" if text is None or blank(text) else text.strip()
 
 
 ANSWER_METRICS = (

@@ -15,7 +15,7 @@ from core.metrics import bindings, parts
 from core.metrics.overlap import answer_has_gold_substring, common_language
 from core.metrics.polarity import Stance, stance
 from core.metrics.quantities import Slot, bounds_differ, comparable, same, slots
-from core.text import fold, words
+from core.text import blank, fold, words
 
 LABELS = ("correct", "partially_correct", "incorrect", "unsupported", "needs_manual_review")
 _ENOUGH = 0.5  # of a part's own words, weighted: the part counts as said
@@ -40,9 +40,9 @@ class Comparison:
 
 def compare(answer: str, gold: str, question: str = "", language: str | None = None) -> Comparison | None:
     """Compare an answer with a gold answer. None without gold. An empty answer is incorrect (`no_answer`)."""
-    if not gold or not gold.strip():
+    if blank(gold):
         return None
-    if not answer or not answer.strip():
+    if blank(answer):
         return Comparison("incorrect", ("no_answer",), missing=(gold,))
     if words(answer) == words(gold):
         return Comparison("correct", ("same_words",), matched=(gold,), coverage=1.0)

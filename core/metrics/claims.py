@@ -18,7 +18,7 @@ from core.metrics.polarity import stance
 from core.metrics.quantities import slots
 from core.metrics.support import SCORER, Label, Support, support
 from core.records import Claim
-from core.text import content_words, fold, language, sentence_spans
+from core.text import blank, content_words, fold, language, sentence_spans
 
 COMPARER = "slots-1"
 _BULLET = re.compile(r"^[\s\-*•–—·▪◦‣]+(?=\S)|^\(?\d{1,2}[.)]\s+(?=\D)")
@@ -129,10 +129,10 @@ def build(
 
     `gold_claims` replaces the claims of the gold answer where there is none (expected keywords).
     """
-    passages = dict(reversed([(key, text) for key, text in chunks if text.strip()]))
+    passages = dict(reversed([(key, text) for key, text in chunks if not blank(text)]))
     ids = tuple(dict.fromkeys(key for key, _ in chunks if key in passages))
     texts = [passages[key] for key in ids]
-    golds = split_claims(gold) or tuple(dict.fromkeys(claim for claim in gold_claims if claim.strip()))
+    golds = split_claims(gold) or tuple(dict.fromkeys(claim for claim in gold_claims if not blank(claim)))
     said = split_claims(answer)
     crossed = _crossed(" ".join([*golds, *said]), texts)
 
@@ -143,8 +143,8 @@ def build(
             tuple(support(claim, text) for text in texts) if checkable(claim) else None for claim in claims
         )
 
-    forward = [entailed(claim, answer, question, spoken) for claim in golds] if answer.strip() else []
-    backward = [entailed(claim, gold, question, spoken) for claim in said] if gold.strip() else []
+    forward = [entailed(claim, answer, question, spoken) for claim in golds] if not blank(answer) else []
+    backward = [entailed(claim, gold, question, spoken) for claim in said] if not blank(gold) else []
     if stance(answer).answer and stance(gold).answer:
         backward = _by_polarity(answer, gold, said, backward)
     return ClaimTable(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.contracts import Metric, add_metric
 from core.metrics.refusal import is_refusal
 from core.records import Output
+from core.text import blank
 
 ACTIONS = ("auto_accept", "manual_review", "abstain")
 
@@ -27,7 +28,7 @@ def abstention_of(output: Output, language: str | None = None) -> Abstention:
     """Whether the system declined: by its own flag first, else by the speech act of its text."""
     if output.abstained:
         return Abstention(True, "flag")
-    if not output.text or not output.text.strip():
+    if output.text is None or blank(output.text):
         return Abstention(None)
     refusal = is_refusal(output.text, language)
     return Abstention(refusal.refused, "speech" if refusal.refused else "", refusal.reliable)

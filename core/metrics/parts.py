@@ -27,7 +27,8 @@ _ASKS_PLACE = re.compile(
     r"§|\b(?:paragra(?:ph|f)\w*|abschnitt|artikel|kapitel|section|article|chapter|clause)\b", re.I
 )
 _INTERROGATIVE = re.compile(
-    r"\b(?:wo|wohin|wer|wem|wen|wann|warum|wie|welche[mnrs]?|was|worin|bei welcher|who|what|where|when|why|which|how)\b", re.I
+    r"\b(?:wo|wohin|wer|wem|wen|wann|warum|wie|welche[mnrs]?|was|worin|bei welcher|who|what|where|when|why|which|how)\b",
+    re.I,
 )
 _LABEL = re.compile(r"\s*([^:;.]{3,60}):\s")
 _SAID = 0.6  # of a part without slots: from this share of its words on it counts as said

@@ -82,7 +82,9 @@ def test_citations_given_beside_the_text() -> None:
     loose = (Citation(id="1", source_id="c2"),)
     assert _scores("Das Praktikum dauert acht Wochen.", loose)["citation_recall"] == 1.0
     spanned = (Citation(id="1", source_id="c2", span="acht Wochen"),)
-    assert _scores("Das Praktikum dauert acht Wochen. Es ist unbenotet.", spanned)["uncited_claim_rate"] == 0.5
+    assert (
+        _scores("Das Praktikum dauert acht Wochen. Es ist unbenotet.", spanned)["uncited_claim_rate"] == 0.5
+    )
 
 
 @pytest.mark.parametrize("answer", ["", " ", "[1]", "..."])

@@ -51,7 +51,9 @@ def test_statements_are_disjoint_and_in_order(text: str) -> None:
 
 
 def test_one_table_serves_all() -> None:
-    table = build("Sechs Semester. Das Praktikum dauert 12 Wochen.", "6 Semester", QUESTION, CHUNKS, spoken="de")
+    table = build(
+        "Sechs Semester. Das Praktikum dauert 12 Wochen.", "6 Semester", QUESTION, CHUNKS, spoken="de"
+    )
     scores, _ = claim_scores(table)
     assert scores["answer_claim_precision"] == 0.5
     assert scores["answer_claim_recall"] == 1.0

@@ -118,7 +118,9 @@ def test_german_words_and_digits_agree(number: int) -> None:
     assert german_cardinal(_spoken(number)) == number
 
 
-@pytest.mark.parametrize(("word", "value"), [("dritten", 3), ("siebte", 7), ("zwanzigsten", 20), ("hundertste", 100)])
+@pytest.mark.parametrize(
+    ("word", "value"), [("dritten", 3), ("siebte", 7), ("zwanzigsten", 20), ("hundertste", 100)]
+)
 def test_german_ordinals(word: str, value: int) -> None:
     assert german_ordinal(word) == value
 

@@ -33,8 +33,14 @@ def test_numbers_and_units_guard(claim: str, label: str) -> None:
 
 
 def test_negation_guards() -> None:
-    assert support("Das Industriepraktikum dauert mindestens neun Wochen und wird benotet.", PASSAGE).score < SUPPORTED
-    assert support("Die Regelstudienzeit beträgt im Bachelorstudiengang nicht sechs Semester.", PASSAGE).score < SUPPORTED
+    assert (
+        support("Das Industriepraktikum dauert mindestens neun Wochen und wird benotet.", PASSAGE).score
+        < SUPPORTED
+    )
+    assert (
+        support("Die Regelstudienzeit beträgt im Bachelorstudiengang nicht sechs Semester.", PASSAGE).score
+        < SUPPORTED
+    )
 
 
 def test_the_span_is_the_sentence() -> None:
@@ -58,7 +64,10 @@ def test_scores_are_bounded_and_spans_lie_inside(claim: str, passage: str) -> No
 
 
 def test_a_sentence_of_the_passage_scores_one() -> None:
-    assert support("Das Industriepraktikum dauert mindestens neun Wochen und wird nicht benotet.", PASSAGE).score == 1.0
+    assert (
+        support("Das Industriepraktikum dauert mindestens neun Wochen und wird nicht benotet.", PASSAGE).score
+        == 1.0
+    )
 
 
 def test_it_separates_human_labels() -> None:
