@@ -27,7 +27,7 @@ _EMPTY = Mode(
     "no_candidates_returned",
     "empty_list",
     "candidate_generation_or_retriever",
-    "retriever",
+    "candidate_generation",
     "No code was returned.",
 )
 _PRESENT = Mode(
@@ -35,7 +35,7 @@ _PRESENT = Mode(
     "gold_present_but_not_ranked_first",
     "reranking_error",
     "reranker_or_prompt_selection",
-    "reranker",
+    "candidate_ranking",
     "The gold code is in the list, at rank {rank}: the candidates are right and their order is not.",
 )
 _CLASS = Mode(
@@ -43,7 +43,7 @@ _CLASS = Mode(
     "hierarchy_near_miss",
     "{level}",
     "sibling_disambiguation",
-    "taxonomy",
+    "taxonomy_disambiguation",
     "The gold code is not in the list, but a code that agrees with it down to the level '{level}' is.",
 )
 _BRANCH = Mode(
@@ -51,7 +51,7 @@ _BRANCH = Mode(
     "hierarchy_near_miss",
     "{level}",
     "hierarchy_disambiguation",
-    "taxonomy",
+    "taxonomy_disambiguation",
     "The gold code is not in the list; the nearest candidate agrees with it only down to the level '{level}'.",
 )
 _MISSING = Mode(
@@ -59,7 +59,7 @@ _MISSING = Mode(
     "gold_missing_from_top_k",
     "candidate_generation_error",
     "candidate_generation_or_retriever",
-    "retriever",
+    "candidate_generation",
     "Neither the gold code nor any code of its branch is in the list.",
 )
 MODES = {mode.name: mode for mode in (_OK, _EMPTY, _PRESENT, _CLASS, _BRANCH, _MISSING)}

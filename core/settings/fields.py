@@ -97,6 +97,19 @@ class RunSettings(BaseModel):
         applies={"classifier_type": ["ted_cpv", "api_classifier"]},
         factor=False,
     )
+    cpv_notices: str | None = setting(
+        None,
+        "notices with known codes (corpus export or what ingest-notices wrote): examples, never the test's own",
+        group="inputs",
+        applies={"classifier_type": ["ted_cpv"]},
+        factor=False,
+    )
+    cpv_query_text: Literal["title", "title_description"] = setting(
+        "title_description",
+        "what a notice is asked with",
+        group="inputs",
+        applies={"classifier_type": ["ted_cpv", "api_classifier"]},
+    )
     prepared_results: str | None = setting(
         None, "prepared answers or predictions", group="inputs", applies=PREPARED, factor=False
     )
@@ -196,6 +209,12 @@ class RunSettings(BaseModel):
     )
     query_augmentation: Literal["none", "llm", "hyde", "translate_en"] = setting(
         "none", "rewrite the query first", group="retrieval", applies=RANKED
+    )
+    cpv_clean_query: bool = setting(
+        False,
+        "drop the words of tendering itself from the query (word lists by language)",
+        group="retrieval",
+        applies={"classifier_type": ["ted_cpv"]},
     )
     cpv_use_examples: bool = setting(
         False, "use example notices of the code list as text", group="retrieval", applies=CPV

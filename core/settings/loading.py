@@ -50,7 +50,7 @@ def load_settings(
     return settings
 
 
-PATHS = ("docs", "docs_root", "questions", "cpv_catalog", "cpv_queries", "prepared_results")
+PATHS = ("docs", "docs_root", "questions", "cpv_catalog", "cpv_queries", "cpv_notices", "prepared_results")
 
 
 def _anchored(key: str, value: Any, folder: Path) -> Any:
@@ -116,7 +116,7 @@ def check(settings: RunSettings) -> list[Problem]:
         if not getattr(settings, field):
             flag = "--" + field.replace("_", "-")
             problems.append(Problem(field, f"is needed for {settings.classifier_type}", hint=f"give {flag}"))
-    for field in ("questions", "cpv_catalog", "cpv_queries", "prepared_results"):
+    for field in ("questions", "cpv_catalog", "cpv_queries", "cpv_notices", "prepared_results"):
         path = getattr(settings, field)
         if path and settings.applies(field) and not Path(path).exists():
             problems.append(Problem(field, f"no such file: {path}"))
