@@ -242,12 +242,29 @@ class _VectorCache:
 
     def _open(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return self._connect()
+        except sqlite3.OperationalError:
+            raise
+        except (
+            sqlite3.DatabaseError
+        ):  # no database at all: set aside, so that the next run need not start anew
+            for suffix in ("-wal", "-shm"):
+                self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+            self.path.replace(self.path.with_suffix(".damaged"))
+            return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=30)
-        connection.execute("pragma journal_mode=wal")
-        connection.execute("pragma synchronous=normal")
-        connection.execute(
-            "create table if not exists vectors (key blob primary key, windows integer, data blob) without rowid"
-        )
+        try:
+            connection.execute("pragma journal_mode=wal")
+            connection.execute("pragma synchronous=normal")
+            connection.execute(
+                "create table if not exists vectors (key blob primary key, windows integer, data blob) without rowid"
+            )
+        except sqlite3.Error:
+            connection.close()
+            raise
         return connection
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, Matrix]:

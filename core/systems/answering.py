@@ -107,15 +107,16 @@ def _lent(terms: QuestionTerms, hit: Hit) -> dict[str, float]:
 
 
 def split(hit: Hit, position: int) -> list[Sentence]:
-    """The sentences of a passage without its heading line; runs without a full stop (tables) are cut at line
-    ends."""
+    """The sentences of a passage without the heading it begins with; runs without a full stop (tables) are cut
+    at line ends."""
     found: list[Sentence] = []
-    for start, end in sentence_spans(hit.text):
-        raw = hit.text[start:end]
+    body = hit.text[_heading_end(hit) :]
+    for start, end in sentence_spans(body):
+        raw = body[start:end]
         pieces = raw.split("\n") if end - start > LONGEST_SENTENCE else [raw]
         for piece in pieces:
             text = _LEAD.sub("", _SPACE.sub(" ", piece).strip())
-            if text and not (len(found) == 0 and _is_heading(text, hit)):
+            if text:
                 found.append(Sentence(text, position, len(found)))
     return found
 
@@ -125,9 +126,11 @@ def abstention_text(question: str) -> str:
     return ABSTENTION["de" if language(question) == "de" else "en"]
 
 
-def _is_heading(text: str, hit: Hit) -> bool:
-    heading = {*words(hit.section_id), *words(hit.title)}
-    return bool(heading) and set(words(text)) <= heading
+def _heading_end(hit: Hit) -> int:
+    """Where the passage's heading ends, if it begins with it; 0 otherwise, and where it is nothing else."""
+    heading = [re.escape(part) for part in f"{hit.section_id} {hit.title}".split()]
+    match = re.match(r"\s*" + r"\s+".join(heading) + r"(?=\s)\s*", hit.text) if heading else None
+    return match.end() if match and match.end() < len(hit.text) else 0
 
 
 def _repeats(a: str, b: str) -> bool:

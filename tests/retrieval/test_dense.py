@@ -125,6 +125,9 @@ def test_a_damaged_vector_cache_is_made_anew(tmp_path: Path) -> None:
     path.write_bytes(b"this is no database" * 100)
     again = Encoder(cache=tmp_path).passages(TEXTS)
     assert np.allclose(first.matrix, again.matrix, atol=1e-6)
+    third = Encoder(cache=tmp_path)
+    assert np.array_equal(third.passages(TEXTS).matrix, again.matrix)
+    assert third.calls == 0
 
 
 @pytest.mark.dense
