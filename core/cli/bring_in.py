@@ -54,6 +54,8 @@ def import_(
         click.echo(f"run {run.id} ({run.name}): {run.n_cases} cases, {shown}")
         for notice in found.notices:
             click.echo(f"note: {notice}")
+        if found.results is None and found.outputs:
+            click.echo(f"note: it has no verdicts yet; plumbline score {run.id} gives it some")
 
 
 def _mapping(given: Sequence[str]) -> dict[str, str]:

@@ -78,7 +78,7 @@ def list_(
         return
     table = Table(box=None, pad_edge=False)
     for name in ("run", "name", "suite", "made", "status", "pass", "weak", "fail", "error", ""):
-        table.add_column(name)
+        table.add_column(name, no_wrap=name in ("run", "made"), overflow="fold")
     for run in runs:
         marks = [
             *([f"baseline {pinned[run.id]}"] if run.id in pinned else []),
