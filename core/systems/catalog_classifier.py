@@ -1,0 +1,307 @@
+"""The local classifier: ranks the codes of a code list by their texts (`ted_cpv`).
+
+Order of one query: clean → (translate or enrich) → rank the catalogue texts → fuse with the examples' ranking →
+rerank by words, by a cross-encoder, by a language model. Scores are rankings, not probabilities: no confidence
+is given.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Protocol
+
+from core.contracts import RERANKERS, RETRIEVERS
+from core.corpus import Catalog, Code
+from core.errors import ConfigError, Problem, SystemFailure
+from core.records import Case, Failure, Hit, Output, Usage
+from core.retrieval import dense, hybrid, lexical, rerank  # noqa: F401 - they register themselves
+from core.retrieval.stages import Stages
+from core.settings import RunSettings
+from core.systems.tender_query import clean
+
+RRF_K = 60
+EXAMPLE_POOL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text known to carry a code; `notice` is the number of the notice it comes from, empty where unknown."""
+
+    code: str
+    text: str
+    notice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogItem:
+    """What is indexed: a code with its texts, or one example of it."""
+
+    chunk_id: str
+    text: str
+    title: str = ""
+
+
+class CodeReranker(Protocol):
+    """Reorders the first hits of a ranking; returns the signals worth keeping with them."""
+
+    def rerank(self, query: str, hits: Sequence[Hit]) -> tuple[list[Hit], dict[str, Any]]: ...
+
+
+class QueryWriter(Protocol):
+    """Writes another query (a translation, an enrichment): text, published status, usage."""
+
+    def write(self, query: str, mode: str) -> tuple[str, str, Usage | None]: ...
+
+
+class CatalogClassifier:
+    """Ranks codes. `examples` are training texts: the caller has removed those of the test's own notices.
+
+    Raises ConfigError for components that cannot be built (a missing extra, model or key), before any case.
+    """
+
+    concurrency = 1
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        catalog: Catalog,
+        stages: Stages,
+        *,
+        examples: Sequence[Example] = (),
+        cross_encoder: CodeReranker | None = None,
+        llm: CodeReranker | None = None,
+        writer: QueryWriter | None = None,
+    ) -> None:
+        self.settings, self.catalog, self.stages = settings, catalog, stages
+        self.examples = tuple(examples)
+        self.cross_encoder, self.llm, self.writer = cross_encoder, llm, writer
+        if settings.query_augmentation != "none" and writer is None:
+            raise ConfigError(
+                "query augmentation needs a language model",
+                [Problem("query_augmentation", "no model is configured", hint="set a key, or use none")],
+            )
+        if settings.cpv_notice_examples_channel and not self.examples:
+            raise ConfigError(
+                "the channel of example notices has no examples",
+                [Problem("cpv_notice_examples_channel", "nothing to search", hint="give --cpv-notices, or examples in the code list")],
+            )
+        self.items = catalog_items(
+            catalog, settings.cpv_languages, self.examples if settings.cpv_use_examples else ()
+        )
+        self.retriever: Any = RETRIEVERS.create(
+            {"type": settings.retriever, **settings.retriever_options},
+            model=settings.embedding_model,
+            alpha=settings.hybrid_alpha,
+            fusion=settings.hybrid_fusion,
+            analyzer=settings.analyzer,
+        )
+        if hasattr(self.retriever, "model"):
+            stages.encoder(self.retriever.model)
+
+    @cached_property
+    def index(self) -> Any:
+        return self.stages.index(self.items, self.retriever.spec())
+
+    @cached_property
+    def example_items(self) -> tuple[CatalogItem, ...]:
+        return tuple(
+            CatalogItem(f"{example.code}#{number}", example.text) for number, example in enumerate(self.examples)
+        )
+
+    @cached_property
+    def example_index(self) -> Any:
+        return self.stages.index(self.example_items, self.retriever.spec())
+
+    def ask(self, case: Case) -> Output:
+        """Classify one text. Raises SystemFailure where it cannot be done."""
+        (output,) = self.ask_many([case])
+        if output.failure is not None:
+            raise SystemFailure(output.failure.message, output.failure.kind)
+        return output
+
+    def ask_many(self, cases: Sequence[Case]) -> Iterator[Output]:
+        """Classify many; what a model must encode goes in one batch. A failure costs its own case only."""
+        asked: list[tuple[Case, _Asked]] = []
+        for case in cases:
+            try:
+                asked.append((case, self._query(case)))
+            except Exception as error:  # noqa: BLE001 - a writer may raise anything; it costs this case
+                yield _failed(case, error)
+        share = self._prepare([query.text for _, query in asked])
+        for case, query in asked:
+            try:
+                yield self._classify(case, query, share)
+            except Exception as error:  # noqa: BLE001 - whatever happens on one case is a record of that case
+                yield _failed(case, error)
+
+    def close(self) -> None:
+        """Frees what the rerankers hold; may be called any number of times."""
+        for part in (self.cross_encoder, self.llm, self.writer):
+            getattr(part, "close", lambda: None)()
+
+    def _query(self, case: Case) -> _Asked:
+        settings = self.settings
+        cleaned = clean(case.query, case.language)
+        text = cleaned.cleaned if settings.cpv_clean_query else case.query
+        status, usage, began = "disabled", None, time.perf_counter()
+        if self.writer is not None and settings.query_augmentation != "none":
+            text, status, usage = self.writer.write(text, settings.query_augmentation)
+        signals = {
+            "retriever": settings.retriever,
+            "cleaned_query": cleaned.cleaned,
+            "object_query": cleaned.main_object,
+            "retrieval_query": text,
+            "query_augmentation_mode": settings.query_augmentation,
+            "query_augmentation_status": status,
+            "llm_rerank_status": "disabled",
+        }
+        return _Asked(text, signals, usage, (time.perf_counter() - began) * 1000)
+
+    def _prepare(self, queries: Sequence[str]) -> float:
+        """Encode all queries at once; each one's share of the time, in milliseconds."""
+        prepare = getattr(self.index, "prepare", None)
+        if prepare is None or not queries:
+            return 0.0
+        began = time.perf_counter()
+        prepare(list(queries))
+        return (time.perf_counter() - began) * 1000 / len(queries)
+
+    def _classify(self, case: Case, asked: _Asked, share: float) -> Output:
+        settings = self.settings
+        stages = {"augment": asked.milliseconds, "embed": share}
+        signals = dict(asked.signals)
+        pool = max(
+            settings.top_k,
+            settings.rerank_top_n,
+            settings.cross_encoder_top_n if self.cross_encoder else 0,
+            settings.llm_rerank_top_n if self.llm else 0,
+            EXAMPLE_POOL if settings.cpv_notice_examples_channel else 0,
+        )
+        hits = _timed(stages, "retrieve", lambda: self.index.search([asked.text], pool)[0])
+        if settings.cpv_notice_examples_channel:
+            hits = _timed(stages, "examples", lambda: self._with_examples(asked.text, hits))
+        hits = [self._named(hit) for hit in hits[:pool]]
+        if settings.rerank_top_n:
+            hits = _timed(stages, "rerank", lambda: self._by_words(asked.text, hits))
+        usage = asked.usage
+        for name, reranker, top_n in (
+            ("cross_encoder", self.cross_encoder, settings.cross_encoder_top_n),
+            ("llm_rerank", self.llm, settings.llm_rerank_top_n),
+        ):
+            if reranker is not None:
+                head, said = _timed(stages, name, lambda r=reranker, n=top_n: r.rerank(asked.text, hits[:n]))  # type: ignore[misc]
+                hits = _renumbered([*head, *hits[top_n:]])
+                usage = _sum(usage, said.pop("usage", None))
+                signals |= said
+        return Output(
+            case_id=case.id,
+            hits=tuple(hits[: settings.top_k]),
+            usage=usage,
+            latency_ms=sum(stages.values()),
+            stages=stages,
+            signals=signals,
+            asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+
+    def _named(self, hit: Hit) -> Hit:
+        entry = self.catalog.by_code.get(hit.id)
+        return hit if entry is None else hit.model_copy(update={"title": entry.label})
+
+    def _by_words(self, query: str, hits: Sequence[Hit]) -> list[Hit]:
+        window = max(self.settings.top_k, self.settings.rerank_top_n)
+        reranker = RERANKERS.create("lexical_overlap", weight=self.settings.rerank_weight)
+        return _renumbered([*reranker.rerank(query, hits[:window]), *hits[window:]])
+
+    def _with_examples(self, query: str, hits: Sequence[Hit]) -> list[Hit]:
+        """Reciprocal-rank fusion of the catalogue's ranking with the examples' (each code at its best example)."""
+        best: dict[str, float] = {}
+        for hit in self.example_index.search([query], EXAMPLE_POOL)[0]:
+            best.setdefault(hit.id.rsplit("#", 1)[0], hit.score or 0.0)
+        ranks = {code: rank for rank, code in enumerate(best, 1)}
+        known = {hit.id: hit for hit in hits}
+        fused = {
+            code: (1 / (RRF_K + known[code].rank) if code in known else 0.0)
+            + (1 / (RRF_K + ranks[code]) if code in ranks else 0.0)
+            for code in {*known, *ranks}
+            if code in self.catalog
+        }
+        order = sorted(fused, key=lambda code: (-fused[code], code))
+        return [
+            (known.get(code) or self._hit(code)).model_copy(
+                update={
+                    "rank": rank,
+                    "score": fused[code],
+                    "source": "catalogue+examples" if code in known and code in ranks else "examples" if code in ranks else "catalogue",
+                    "parts": {
+                        "catalogue_score": known[code].score if code in known else None,
+                        "example_score": best.get(code),
+                    },
+                }
+            )
+            for rank, code in enumerate(order, 1)
+        ]
+
+    def _hit(self, code: str) -> Hit:
+        return Hit(id=code, rank=1, text=self._texts[code])
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        return {item.chunk_id: item.text for item in self.items}
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    text: str
+    signals: dict[str, Any]
+    usage: Usage | None
+    milliseconds: float
+
+
+def catalog_items(
+    catalog: Catalog, languages: Sequence[str] = (), examples: Sequence[Example] = ()
+) -> tuple[CatalogItem, ...]:
+    """One item a code: its labels (in the given languages; all by default), description and examples."""
+    by_code: dict[str, list[str]] = {}
+    for example in examples:
+        by_code.setdefault(example.code, []).append(example.text)
+    return tuple(
+        CatalogItem(entry.code, "\n".join([*_labels(entry, languages), *by_code.get(entry.code, ())]))
+        for entry in catalog.codes
+    )
+
+
+def _labels(entry: Code, languages: Sequence[str]) -> list[str]:
+    chosen = [entry.labels[name] for name in languages if name in entry.labels]
+    every = chosen if languages else [entry.label, *(entry.labels[name] for name in sorted(entry.labels))]
+    texts = dict.fromkeys(text for text in (*every, entry.description) if text)
+    return list(texts) or [entry.label]
+
+
+def _renumbered(hits: Sequence[Hit]) -> list[Hit]:
+    return [hit.model_copy(update={"rank": rank}) for rank, hit in enumerate(hits, 1)]
+
+
+def _sum(a: Usage | None, b: Usage | None) -> Usage | None:
+    return b if a is None else a if b is None else a + b
+
+
+def _timed(stages: dict[str, float], name: str, work: Callable[[], Any]) -> Any:
+    began = time.perf_counter()
+    try:
+        return work()
+    finally:
+        stages[name] = (time.perf_counter() - began) * 1000
+
+
+def _failed(case: Case, error: Exception) -> Output:
+    kind = error.kind if isinstance(error, SystemFailure) else "exception"
+    message = str(error) if isinstance(error, SystemFailure) else f"{type(error).__name__}: {error}"
+    return Output(
+        case_id=case.id,
+        failure=Failure(where="system", kind=kind, message=message),
+        asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
