@@ -78,7 +78,7 @@ def test_all_combinations_of_nothing_have_an_outcome() -> None:
         assert all(result.undefined.get(name) for name, value in result.scores.items() if value is None)
 
 
-@pytest.mark.parametrize("empty", ["", " ", "\n", " "])
+@pytest.mark.parametrize("empty", ["", " ", "\n"])
 def test_single_metrics_of_nothing(empty: str) -> None:
     assert gold_answer_overlap("6 Semester", empty) is None
     assert answer_gold_support(empty, "6 Semester") is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,7 +49,7 @@ def test_a_marker_ends_a_statement_without_a_full_stop() -> None:
 def test_statements_are_disjoint_and_in_order(text: str) -> None:
     spans = statement_spans(text)
     assert all(start < end for start, end in spans)
-    assert all(left[1] <= right[0] for left, right in zip(spans, spans[1:], strict=False))
+    assert all(left[1] <= right[0] for left, right in itertools.pairwise(spans))
 
 
 def test_one_table_serves_all() -> None:
