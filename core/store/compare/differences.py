@@ -37,12 +37,12 @@ def metric_differences(
         pair for pair in pairs if pair.a is not None and pair.b is not None and "changed" not in pair.note
     ]
     clusters = [pair.cluster for pair in usable]
-    ids_a = [pair.a.case_id for pair in usable if pair.a]
-    ids_b = [pair.b.case_id for pair in usable if pair.b]
+    in_a = a.places([pair.a.case_id for pair in usable if pair.a])
+    in_b = b.places([pair.b.case_id for pair in usable if pair.b])
     found = [difference(b.info(PASS_RATE), *pass_values(usable), clusters, seed=seed)]
     for name in sorted({*a.metrics} & {*b.metrics} - {PASS_RATE}):
         found.append(
-            difference(b.info(name), a.column(name, ids_a), b.column(name, ids_b), clusters, seed=seed)
+            difference(b.info(name), a.column(name, in_a), b.column(name, in_b), clusters, seed=seed)
         )
     corrected = holm([each.p if each.direction else None for each in found])
     return tuple(_concluded(each, p) for each, p in zip(found, corrected, strict=True))
@@ -141,7 +141,7 @@ def _graded(d: Any, clusters: Sequence[str | None], kind: str, level: float, see
 
 
 def _large(d: Any, clusters: Sequence[str | None] | None, bounds: Any, level: float) -> dict[str, Any]:
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     mean = float(d.mean())
     if clusters is not None:
@@ -149,7 +149,7 @@ def _large(d: Any, clusters: Sequence[str | None] | None, bounds: Any, level: fl
     else:
         se, units = float(d.std(ddof=1)) / math.sqrt(len(d)), len(d)
     interval: Interval | None = clustered_mean(list(d), clusters, level, bounds) if np.ptp(d) > 0 else None
-    p = 1.0 if abs(mean) <= _TOLERANCE or se <= 0 else 2 * float(t.sf(abs(mean) / se, max(units - 1, 1)))
+    p = 1.0 if abs(mean) <= _TOLERANCE or se <= 0 else 2 * float(stdtr(max(units - 1, 1), -abs(mean) / se))
     win, loss = int((d > _TOLERANCE).sum()), int((d < -_TOLERANCE).sum())
     return {
         "interval": interval,

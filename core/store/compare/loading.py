@@ -56,11 +56,15 @@ class Table:
             return Metric(PASS_RATE, "Pass rate", "verdict", "binary")
         return Metric(metric, metric, "", "unbounded", 0, None, None)
 
-    def column(self, metric: str, case_ids: Sequence[str]) -> Any:
-        """Scores of one metric for these cases (NaN where there is none)."""
+    def places(self, case_ids: Sequence[str]) -> Any:
+        """Rows of `scores` that belong to these cases."""
+        return np.fromiter((self.place[case_id] for case_id in case_ids), dtype=int, count=len(case_ids))
+
+    def column(self, metric: str, places: Any) -> Any:
+        """Scores of one metric at these places (NaN where there is none)."""
         if metric not in self.metrics:
-            return np.full(len(case_ids), np.nan)
-        values: Any = self.scores[[self.place[case_id] for case_id in case_ids], self.metrics.index(metric)]
+            return np.full(len(places), np.nan)
+        values: Any = self.scores[places, self.metrics.index(metric)]
         return values
 
 
@@ -95,15 +99,25 @@ def load_table(store: Store, run: Run) -> Table:
 
 
 def _sides(found: list[tuple[Any, ...]]) -> dict[str, Side]:
-    grouped: dict[str, list[tuple[str, str, str]]] = {}
-    for name, body, _, verdict, reason, label in found:
-        grouped.setdefault(content.case_id(name, body), []).append((verdict, reason or "", label or ""))
+    grouped: dict[str, list[tuple[Any, ...]]] = {}
+    for row in found:
+        grouped.setdefault(content.case_id(row[0], row[1]), []).append(row)
+    single = {verdict.value: (verdict.value,) for verdict in Verdict}
     sides = {}
-    for case_id, results in grouped.items():
-        worst = max(results, key=lambda result: SEVERITY[result[0]])
-        verdicts = tuple(result[0] for result in results)
-        n = sum(verdict != "ERROR" for verdict in verdicts)
-        sides[case_id] = Side(case_id, worst[0], verdicts, verdicts.count("PASS"), n, worst[1], worst[2])
+    for case_id, rows in grouped.items():
+        if len(rows) == 1:
+            verdict, reason, label = rows[0][3:]
+            passed, judged = int(verdict == "PASS"), int(verdict != "ERROR")
+            sides[case_id] = Side(
+                case_id, verdict, single[verdict], passed, judged, reason or "", label or ""
+            )
+            continue
+        worst = max(rows, key=lambda row: SEVERITY[row[3]])
+        verdicts = tuple(row[3] for row in rows)
+        judged = sum(verdict != "ERROR" for verdict in verdicts)
+        sides[case_id] = Side(
+            case_id, worst[3], verdicts, verdicts.count("PASS"), judged, worst[4] or "", worst[5] or ""
+        )
     return sides
 
 
@@ -111,6 +125,10 @@ def _averaged(rows: Sequence[tuple[str, int]], matrix: Any, place: dict[str, int
     """Mean over the repeats of a case, by case in file order; NaN where no repeat has a value."""
     at = np.array([place[case_id] for case_id, _ in rows], dtype=int)
     shape = (len(place), matrix.shape[1])
+    if len(np.unique(at)) == len(at):
+        alone = np.full(shape, np.nan)
+        alone[at] = matrix
+        return alone
     known = ~np.isnan(matrix)
     totals, counts = np.zeros(shape), np.zeros(shape)
     np.add.at(totals, at, np.where(known, matrix, 0.0))

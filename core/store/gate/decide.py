@@ -165,14 +165,14 @@ def _check_names(policy: GatePolicy, table: Table) -> None:
 
 def _gated(policy: GatePolicy, comparison: Comparison, a: Table, b: Table, seed: int) -> list[Gated]:
     pairs = [pair for pair in comparison.pairs if pair.matched_by and "changed" not in pair.note]
-    ids_a = [pair.a.case_id for pair in pairs if pair.a]
-    ids_b = [pair.b.case_id for pair in pairs if pair.b]
+    in_a = a.places([pair.a.case_id for pair in pairs if pair.a])
+    in_b = b.places([pair.b.case_id for pair in pairs if pair.b])
     gathered = []
     for metric in policy.metrics:
         x, y = (
             pass_values(pairs)
             if metric.name == PASS_RATE
-            else (a.column(metric.name, ids_a), b.column(metric.name, ids_b))
+            else (a.column(metric.name, in_a), b.column(metric.name, in_b))
         )
         both = ~np.isnan(x) & ~np.isnan(y)
         x, y = x[both], y[both]
@@ -236,7 +236,7 @@ def _bound(metric: GateMetric, kind: str, limit: float, sign: int, table: Table,
         sides = [table.sides.get(case_id) for case_id in ids]
         values = np.array([s.passes / s.n if s and s.n else math.nan for s in sides])
     else:
-        values = table.column(metric.name, ids)
+        values = table.column(metric.name, table.places(ids))
     there = ~np.isnan(values)
     values = values[there]
     if not len(values):

@@ -108,11 +108,11 @@ def _graded_p(d: Any, clusters: Clusters | None, seed: int) -> tuple[float, floa
         se, units = (float(d.std(ddof=1)) / math.sqrt(len(d)) if len(d) > 1 else 0.0), len(d)
     if len(d) <= LARGE:
         return sign_flip(d, clusters, alternative="less", seed=seed).p, se, units
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     if se <= 0:
         return (1.0 if d.mean() >= 0 else 0.0), se, units
-    return float(t.cdf(float(d.mean()) / se, max(units - 1, 1))), se, units
+    return float(stdtr(max(units - 1, 1), float(d.mean()) / se)), se, units
 
 
 def verdict(evidence: Evidence, p_holm: float, *, margin: float, mode: Mode, alpha: float) -> tuple[str, str]:

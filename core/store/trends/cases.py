@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from core.statistics.intervals import wilson
 from core.store.packing import sql_text
@@ -88,38 +90,68 @@ def flaky_cases(store: Store, suite: str, *, runs: int = LOOK_BACK, limit: int =
     ]
     if not keys:
         return []
-    order = {key: place for place, key in enumerate(reversed(keys))}
-    seen: dict[int, dict[int, list[bool]]] = {}
-    for run_key, case_key, passed in store.rows(
+    rows = store.rows(
         "SELECT run_key, case_key, verdict = 'PASS' FROM results "
         f"WHERE run_key IN ({', '.join('?' * len(keys))}) AND verdict <> 'ERROR'",
         keys,
-    ):
-        seen.setdefault(case_key, {}).setdefault(order[run_key], []).append(bool(passed))
-    found = []
-    for case_key, by_run in seen.items():
-        history = [by_run[place] for place in sorted(by_run)]
-        split = sum(len(set(outcomes)) > 1 for outcomes in history)
-        settled = [all(outcomes) for outcomes in history]
-        flips = sum(a != b for a, b in itertools.pairwise(settled))
-        if split or flips >= 2:
-            found.append((flips + split, case_key, history, flips, split))
-    found.sort(key=lambda entry: (-entry[0], entry[1]))
-    return [_flaky(store, *entry[1:]) for entry in found[:limit]]
+    )
+    if not rows:
+        return []
+    cases, passes, n = _counted(np.array(rows, dtype=np.int64), keys[::-1])
+    split = ((passes > 0) & (passes < n)).sum(axis=1)
+    flips, newest = _flips(passes == n, n > 0)
+    places = np.flatnonzero((split > 0) | (flips >= 2))
+    order = places[np.lexsort((cases[places], -(flips + split)[places]))][:limit]
+    return [
+        _flaky(
+            store,
+            int(cases[i]),
+            int(passes[i].sum()),
+            int(n[i].sum()),
+            int(flips[i]),
+            int(split[i]),
+            bool(newest[i]),
+        )
+        for i in order
+    ]
 
 
-def _flaky(store: Store, case_key: int, history: list[list[bool]], flips: int, split: int) -> FlakyCase:
+def _counted(rows: Any, keys: list[int]) -> tuple[Any, Any, Any]:
+    """(case keys, passes, answers that were judged) by case and run, the runs in the order of `keys`."""
+    cases, at = np.unique(rows[:, 1], return_inverse=True)
+    place = {key: i for i, key in enumerate(keys)}
+    columns = np.array([place[key] for key in rows[:, 0].tolist()])
+    shape, flat = (len(cases), len(keys)), at * len(keys) + columns
+    n = np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
+    passes = np.bincount(flat, weights=rows[:, 2], minlength=shape[0] * shape[1]).reshape(shape).astype(int)
+    return cases, passes, n
+
+
+def _flips(settled: Any, present: Any) -> tuple[Any, Any]:
+    """Changes from run to run over the runs that have the case, and whether it passed in the newest of them."""
+    flips = np.zeros(len(settled), dtype=int)
+    last, seen = np.zeros(len(settled), dtype=bool), np.zeros(len(settled), dtype=bool)
+    for run in range(settled.shape[1]):
+        here = present[:, run]
+        flips += here & seen & (settled[:, run] != last)
+        last = np.where(here, settled[:, run], last)
+        seen |= here
+    return flips, last
+
+
+def _flaky(
+    store: Store, case_key: int, passes: int, n: int, flips: int, split: int, passed: bool
+) -> FlakyCase:
     row = store.one("SELECT id, query FROM cases WHERE key = ?", (case_key,))
-    outcomes = [outcome for each in history for outcome in each]
-    interval = wilson(sum(outcomes), len(outcomes))
+    interval = wilson(passes, n)
     return FlakyCase(
         case_id=str(row[0]) if row else "",
         query=str(row[1]) if row else "",
-        passes=sum(outcomes),
-        n=len(outcomes),
+        passes=passes,
+        n=n,
         low=interval.low if interval else 0.0,
         high=interval.high if interval else 1.0,
         flips=flips,
         split_runs=split,
-        newest="PASS" if all(history[-1]) else "not PASS",
+        newest="PASS" if passed else "not PASS",
     )
