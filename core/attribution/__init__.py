@@ -24,7 +24,7 @@ from core.attribution import (
     structure,
     winner,
 )
-from core.attribution.grid import QUALITY, Grid, build_grid
+from core.attribution.grid import QUALITY, Grid, build_grid, cells_of
 from core.attribution.pairs import find_pairs
 from core.attribution.taxonomy import COLUMNS, taxonomy
 from core.attribution.trace import PUBLISHED, Trace, shown
@@ -104,8 +104,7 @@ def _cells(trace: Trace, grid: Grid) -> dict[str, Any]:
     if frame.empty:
         return {}
     first = frame.drop_duplicates(["experiment", "question_id"])
-    rows = pd.Categorical(first["experiment"], categories=grid.names).codes
-    columns = pd.Categorical(first["question_id"].astype(str), categories=grid.questions).codes
+    rows, columns = cells_of(first, grid.names, grid.questions)
     inside = (rows >= 0) & (columns >= 0)
     found = {}
     for name in ("primary_error_reason", "auto_flag"):
@@ -133,12 +132,7 @@ def _design_trace(trace: Trace, grid: Grid) -> pd.DataFrame:
         values = [shown(c.design[name]) if name in c.design else None for c in trace.configurations]
         codes, categories = pd.factorize(pd.Series(values, dtype=object))
         frame[PUBLISHED.get(name, name)] = pd.Categorical.from_codes(codes[which], categories=categories)
-    rows = pd.Categorical(frame["experiment"], categories=grid.names).codes
-    columns = (
-        pd.Categorical(frame["question_id"].astype(str), categories=grid.questions).codes
-        if len(frame)
-        else np.zeros(0, dtype=int)
-    )
+    rows, columns = cells_of(frame, grid.names, grid.questions)
     for name in ("retrieval_score", "generation_score", "grounding_score", "kg_score", QUALITY):
         values_ = grid.scores.get(name)
         if values_ is not None and len(frame):

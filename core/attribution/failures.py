@@ -46,6 +46,7 @@ def attribute_failure(row: Row, ladder: Row | None = None) -> tuple[str, str, st
         "evidence_not_in_corpus",
         "evidence_split",
         "over_answered",
+        "uncited",
     ):
         return mechanism, evidence, OBSERVED
     proven = _proven(ladder)

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.attribution.trace import ABSENT, Configuration, Trace, parents_of, shown
 from core.statistics.clusters import cluster_index
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Array = np.ndarray[Any, Any]
 
@@ -85,10 +88,9 @@ def build_grid(trace: Trace) -> Grid:
     kept = tuple(c for c in trace.configurations if not c.censored)
     frame = trace.frame
     names = [c.name for c in kept]
-    rows = pd.Categorical(frame["experiment"], categories=names)
     first = frame.drop_duplicates("question_id").set_index("question_id")
     questions = [str(q) for q in first.index]
-    columns = pd.Categorical(frame["question_id"], categories=list(first.index))
+    rows, columns = cells_of(frame, names, questions)
     clusters = [None if pd.isna(c) else str(c) for c in first["cluster"]] if "cluster" in first else None
     grid = Grid(
         configurations=kept,
@@ -99,8 +101,8 @@ def build_grid(trace: Trace) -> Grid:
         factors=find_factors(kept, trace.parents),
         baseline=names.index(trace.baseline) if trace.baseline in names else 0,
     )
-    inside = (rows.codes >= 0) & (columns.codes >= 0)
-    flat = rows.codes[inside].astype(np.int64) * len(questions) + columns.codes[inside]
+    inside = (rows >= 0) & (columns >= 0)
+    flat = rows[inside].astype(np.int64) * len(questions) + columns[inside]
     shape = (len(names), len(questions))
     for metric in {m for part in COMPONENTS.values() for m, _ in part} | {
         "latency_ms",
@@ -113,6 +115,17 @@ def build_grid(trace: Trace) -> Grid:
             )
     _add_quality(grid)
     return grid
+
+
+def cells_of(frame: pd.DataFrame, names: Sequence[str], questions: Sequence[str]) -> tuple[Array, Array]:
+    """Place of each row among configurations and questions; −1 where it has none."""
+    import pandas as pd
+
+    places = ((list(names), frame["experiment"]), (list(questions), frame["question_id"]))
+    rows, columns = (
+        pd.Index(known, dtype=object).get_indexer(pd.Index(values.astype(object))) for known, values in places
+    )
+    return rows, columns
 
 
 def find_factors(configurations: Sequence[Configuration], parents: Any) -> list[Factor]:
