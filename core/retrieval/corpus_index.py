@@ -104,18 +104,16 @@ def top_k(scores: Scores, k: int, allowed: Sequence[int] | None = None) -> Posit
 
     `allowed` restricts the search to those positions.
     """
+    if k <= 0 or not len(scores):
+        return np.empty(0, dtype=np.int64)
     if allowed is None:
-        candidates = np.flatnonzero(scores)
+        # with k scores above 0 the k-th best bounds the candidates; else all that are not 0 are few or negative
+        cut = np.partition(scores, len(scores) - k)[len(scores) - k] if len(scores) > 4 * k else 0.0
+        candidates = np.flatnonzero(scores >= cut) if cut > 0 else np.flatnonzero(scores)
     else:
         candidates = np.unique(np.asarray(allowed, dtype=np.int64))
         candidates = candidates[scores[candidates] != 0]
-    if k <= 0 or not len(candidates):
-        return np.empty(0, dtype=np.int64)
     values = scores[candidates]
-    if len(candidates) > 4 * k:
-        cut = np.partition(values, len(values) - k)[len(values) - k]
-        keep = values >= cut
-        candidates, values = candidates[keep], values[keep]
     return candidates[np.argsort(-values, kind="stable")][:k]
 
 
