@@ -15,34 +15,18 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from core.contracts import RERANKERS, RETRIEVERS
-from core.corpus import Catalog, Code
+from core.corpus import Catalog
 from core.errors import ConfigError, Problem, SystemFailure
 from core.records import Case, Failure, Hit, Output, Usage
 from core.retrieval import dense, hybrid, lexical, rerank  # noqa: F401 - they register themselves
 from core.retrieval.stages import Stages
 from core.settings import RunSettings
+from core.systems.catalog_texts import CatalogItem, Example, code_of, comparable, labels, text_items, word_items
 from core.systems.tender_query import clean
 
 RRF_K = 60
 EXAMPLE_POOL = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A text known to carry a code; `notice` is the number of the notice it comes from, empty where unknown."""
-
-    code: str
-    text: str
-    notice: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogItem:
-    """What is indexed: a code with its texts, or one example of it."""
-
-    chunk_id: str
-    text: str
-    title: str = ""
+WORD_RETRIEVERS = ("bm25", "tfidf")
 
 
 class CodeReranker(Protocol):
@@ -89,15 +73,20 @@ class CatalogClassifier:
                 "the channel of example notices has no examples",
                 [Problem("cpv_notice_examples_channel", "nothing to search", hint="give --cpv-notices, or examples in the code list")],
             )
-        self.items = catalog_items(
-            catalog, settings.cpv_languages, self.examples if settings.cpv_use_examples else ()
+        used = self.examples if settings.cpv_use_examples else ()
+        self.by_words = settings.retriever in WORD_RETRIEVERS
+        self.stems = settings.analyzer == "stems"
+        self.items = (
+            word_items(catalog, settings.cpv_languages, used, stems=self.stems)
+            if self.by_words
+            else text_items(catalog, settings.cpv_languages, used)
         )
         self.retriever: Any = RETRIEVERS.create(
             {"type": settings.retriever, **settings.retriever_options},
             model=settings.embedding_model,
             alpha=settings.hybrid_alpha,
             fusion=settings.hybrid_fusion,
-            analyzer=settings.analyzer,
+            analyzer="words" if self.by_words else settings.analyzer,
         )
         if hasattr(self.retriever, "model"):
             stages.encoder(self.retriever.model)
@@ -109,7 +98,8 @@ class CatalogClassifier:
     @cached_property
     def example_items(self) -> tuple[CatalogItem, ...]:
         return tuple(
-            CatalogItem(f"{example.code}#{number}", example.text) for number, example in enumerate(self.examples)
+            CatalogItem(f"{each.code}#{number}", self._searched(each.text, each.language))
+            for number, each in enumerate(self.examples)
         )
 
     @cached_property
@@ -131,7 +121,7 @@ class CatalogClassifier:
                 asked.append((case, self._query(case)))
             except Exception as error:  # noqa: BLE001 - a writer may raise anything; it costs this case
                 yield _failed(case, error)
-        share = self._prepare([query.text for _, query in asked])
+        share = self._prepare([query.searched for _, query in asked])
         for case, query in asked:
             try:
                 yield self._classify(case, query, share)
@@ -159,7 +149,12 @@ class CatalogClassifier:
             "query_augmentation_status": status,
             "llm_rerank_status": "disabled",
         }
-        return _Asked(text, signals, usage, (time.perf_counter() - began) * 1000)
+        searched = self._searched(text, None if status == "success" else case.language)
+        return _Asked(text, searched, signals, usage, (time.perf_counter() - began) * 1000)
+
+    def _searched(self, text: str, language: str | None) -> str:
+        """A text as the index compares it."""
+        return comparable(text, language, stems=self.stems) if self.by_words else text
 
     def _prepare(self, queries: Sequence[str]) -> float:
         """Encode all queries at once; each one's share of the time, in milliseconds."""
@@ -181,10 +176,10 @@ class CatalogClassifier:
             settings.llm_rerank_top_n if self.llm else 0,
             EXAMPLE_POOL if settings.cpv_notice_examples_channel else 0,
         )
-        hits = _timed(stages, "retrieve", lambda: self.index.search([asked.text], pool)[0])
+        hits = _timed(stages, "retrieve", lambda: self._codes(asked.searched, pool))
         if settings.cpv_notice_examples_channel:
-            hits = _timed(stages, "examples", lambda: self._with_examples(asked.text, hits))
-        hits = [self._named(hit) for hit in hits[:pool]]
+            hits = _timed(stages, "examples", lambda: self._with_examples(asked.searched, hits))
+        hits = hits[:pool]
         if settings.rerank_top_n:
             hits = _timed(stages, "rerank", lambda: self._by_words(asked.text, hits))
         usage = asked.usage
@@ -207,9 +202,22 @@ class CatalogClassifier:
             asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
 
-    def _named(self, hit: Hit) -> Hit:
-        entry = self.catalog.by_code.get(hit.id)
-        return hit if entry is None else hit.model_copy(update={"title": entry.label})
+    def _codes(self, query: str, k: int) -> list[Hit]:
+        """The best `k` codes, each at its best text."""
+        each = max(1, self._texts_a_code)
+        found: dict[str, Hit] = {}
+        for hit in self.index.search([query], k * each)[0]:
+            code = code_of(hit.id)
+            if code not in found:
+                parts = {**hit.parts, "label_language": hit.id.rsplit("#", 1)[1]}
+                found[code] = self._hit(code, len(found) + 1, hit.score, hit.source, parts)
+            if len(found) == k:
+                break
+        return list(found.values())
+
+    @cached_property
+    def _texts_a_code(self) -> int:
+        return -(-len(self.items) // max(1, len(self.catalog)))
 
     def _by_words(self, query: str, hits: Sequence[Hit]) -> list[Hit]:
         window = max(self.settings.top_k, self.settings.rerank_top_n)
@@ -220,7 +228,7 @@ class CatalogClassifier:
         """Reciprocal-rank fusion of the catalogue's ranking with the examples' (each code at its best example)."""
         best: dict[str, float] = {}
         for hit in self.example_index.search([query], EXAMPLE_POOL)[0]:
-            best.setdefault(hit.id.rsplit("#", 1)[0], hit.score or 0.0)
+            best.setdefault(code_of(hit.id), hit.score or 0.0)
         ranks = {code: rank for rank, code in enumerate(best, 1)}
         known = {hit.id: hit for hit in hits}
         fused = {
@@ -231,7 +239,7 @@ class CatalogClassifier:
         }
         order = sorted(fused, key=lambda code: (-fused[code], code))
         return [
-            (known.get(code) or self._hit(code)).model_copy(
+            (known.get(code) or self._hit(code, rank)).model_copy(
                 update={
                     "rank": rank,
                     "score": fused[code],
@@ -245,40 +253,35 @@ class CatalogClassifier:
             for rank, code in enumerate(order, 1)
         ]
 
-    def _hit(self, code: str) -> Hit:
-        return Hit(id=code, rank=1, text=self._texts[code])
-
-    @cached_property
-    def _texts(self) -> Mapping[str, str]:
-        return {item.chunk_id: item.text for item in self.items}
+    def _hit(
+        self,
+        code: str,
+        rank: int,
+        score: float | None = None,
+        source: str = "",
+        parts: Mapping[str, Any] | None = None,
+    ) -> Hit:
+        entry = self.catalog.by_code[code]
+        return Hit(
+            id=code,
+            rank=rank,
+            score=score,
+            text="\n".join(dict.fromkeys([*labels(entry).values(), *filter(None, [entry.description])])),
+            title=entry.label,
+            source=source,
+            parts=dict(parts or {}),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
+    """`text` is the query in words, `searched` the form the index compares."""
+
     text: str
+    searched: str
     signals: dict[str, Any]
     usage: Usage | None
     milliseconds: float
-
-
-def catalog_items(
-    catalog: Catalog, languages: Sequence[str] = (), examples: Sequence[Example] = ()
-) -> tuple[CatalogItem, ...]:
-    """One item a code: its labels (in the given languages; all by default), description and examples."""
-    by_code: dict[str, list[str]] = {}
-    for example in examples:
-        by_code.setdefault(example.code, []).append(example.text)
-    return tuple(
-        CatalogItem(entry.code, "\n".join([*_labels(entry, languages), *by_code.get(entry.code, ())]))
-        for entry in catalog.codes
-    )
-
-
-def _labels(entry: Code, languages: Sequence[str]) -> list[str]:
-    chosen = [entry.labels[name] for name in languages if name in entry.labels]
-    every = chosen if languages else [entry.label, *(entry.labels[name] for name in sorted(entry.labels))]
-    texts = dict.fromkeys(text for text in (*every, entry.description) if text)
-    return list(texts) or [entry.label]
 
 
 def _renumbered(hits: Sequence[Hit]) -> list[Hit]:

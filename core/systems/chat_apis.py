@@ -16,7 +16,7 @@ from core.records import Case, Output, ToolCall, Usage
 from core.systems.agent import plain
 from core.systems.bounded import call_bounded
 from core.systems.credentials import headers_for
-from core.systems.http_retry import Retry, send
+from core.systems.http_retry import Reply, Retry, send
 from core.systems.http_service import read_json
 
 
@@ -80,11 +80,9 @@ class ChatApi:
         )
 
     def ask(self, case: Case) -> Output:
-        timeout = case.options.get("timeout_s") or self.timeout_s
-        output: Output = call_bounded(
-            lambda: self._converse(case, timeout), timeout + self.retry.longest_wait
-        )
-        return output
+        """Raises SystemFailure: transport, rate_limit, http_status, timeout, malformed. The time-out bounds the whole
+        loop of one case, waits for a rate limit apart."""
+        return self._converse(case, case.options.get("timeout_s") or self.timeout_s)
 
     def _converse(self, case: Case, timeout: float) -> Output:
         messages: list[dict[str, Any]] = []
@@ -93,11 +91,12 @@ class ChatApi:
         messages += [message.model_dump(mode="json") for message in case.conversation]
         messages.append({"role": "user", "content": case.query})
         calls: list[ToolCall] = []
-        usage, retries, begun = Usage(cost_usd=None), 0, time.perf_counter()
+        usage, retries, spent = Usage(cost_usd=None), 0, 0.0
         headers = headers_for(case.options.get("credentials"), self.headers, self.profiles)
         for _ in range(self.max_steps):
-            data, more = self._complete(messages, headers, timeout)
-            retries += more
+            reply = self._complete(messages, headers, self._left(timeout, spent))
+            data = read_json(reply.response)
+            retries, spent = retries + reply.retries, spent + reply.latency_ms
             usage = usage + _usage(data)
             message = _message(data)
             if not message.get("tool_calls"):
@@ -106,31 +105,37 @@ class ChatApi:
                     text=message.get("content") or "",
                     tool_calls=tuple(calls),
                     usage=usage,
-                    latency_ms=(time.perf_counter() - begun) * 1000,
+                    latency_ms=spent,
                     retries=retries,
                 )
             messages.append(message)
-            for requested in message["tool_calls"]:
-                call, reply = self._call(requested)
+            for requested in _requested(message["tool_calls"]):
+                call, told = self._call(requested, self._left(timeout, spent))
+                spent += call.latency_ms or 0.0
                 calls.append(call)
-                messages.append({"role": "tool", "tool_call_id": requested.get("id", ""), "content": reply})
+                messages.append({"role": "tool", "tool_call_id": requested.get("id", ""), "content": told})
         raise SystemFailure(f"no final answer after {self.max_steps} steps of tool calls", kind="malformed")
 
-    def _complete(
-        self, messages: list[dict[str, Any]], headers: Mapping[str, str], timeout: float
-    ) -> tuple[dict[str, Any], int]:
+    def _left(self, timeout: float, spent_ms: float) -> float:
+        """Seconds the case may still take."""
+        left = timeout - spent_ms / 1000
+        if left <= 0:
+            raise SystemFailure(f"no answer within {timeout:.3g} s", kind="timeout")
+        return left
+
+    def _complete(self, messages: list[dict[str, Any]], headers: Mapping[str, str], timeout: float) -> Reply:
         payload: dict[str, Any] = {"model": self.model, "messages": messages, "max_tokens": self.max_tokens}
         if self.temperature is not None:
             payload["temperature"] = self.temperature
         if self.tools:
             payload["tools"] = [_declared(tool) for tool in self.tools.values()]
-        response, retries = send(
-            lambda: self.client.post(self.url, json=payload, headers=dict(headers), timeout=timeout),
+        return send(
+            lambda seconds: self.client.post(self.url, json=payload, headers=dict(headers), timeout=seconds),
             self.retry,
+            timeout,
         )
-        return read_json(response), retries
 
-    def _call(self, requested: Mapping[str, Any]) -> tuple[ToolCall, str]:
+    def _call(self, requested: Mapping[str, Any], timeout: float) -> tuple[ToolCall, str]:
         function = requested.get("function") or {}
         name, begun = str(function.get("name") or ""), time.perf_counter()
         try:
@@ -143,7 +148,7 @@ class ChatApi:
         if tool is None:
             return _failed(name, args, f"there is no tool '{name}'", begun)
         try:
-            result = plain(tool.run(**args) if tool.run else tool.canned)
+            result = plain(_run(tool.run, args, timeout) if tool.run else tool.canned)
         except Exception as error:  # noqa: BLE001 - a user's tool may raise anything; the agent is told
             return _failed(name, args, f"{type(error).__name__}: {error}", begun)
         call = ToolCall(
@@ -153,6 +158,17 @@ class ChatApi:
 
     def close(self) -> None:
         self.client.close()
+
+
+def _run(function: Callable[..., Any], args: Mapping[str, Any], timeout: float) -> Any:
+    return call_bounded(lambda: function(**args), timeout)
+
+
+def _requested(calls: Any) -> list[Mapping[str, Any]]:
+    """The tool calls of a message; SystemFailure when they are no list of objects."""
+    if not isinstance(calls, list) or not all(isinstance(each, Mapping) for each in calls):
+        raise SystemFailure("tool_calls must be a list of objects", kind="malformed")
+    return calls
 
 
 def _declared(tool: ChatTool) -> dict[str, Any]:

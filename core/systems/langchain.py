@@ -58,7 +58,9 @@ class LangchainRunnable:
         text = next((_content(data[key]) for key in keys if data.get(key) is not None), None)
         if text is None and messages:
             text = _content(getattr(messages[-1], "content", None))
-        documents: list[Any] = next((data[key] for key in CONTEXT_KEYS if isinstance(data.get(key), list)), [])
+        documents: list[Any] = next(
+            (data[key] for key in CONTEXT_KEYS if isinstance(data.get(key), list)), []
+        )
         shaped = {
             "tool_calls": [*_tool_calls(messages), *_steps(data.get("intermediate_steps") or [])],
             "retrieved_context": [_document(doc, index) for index, doc in enumerate(documents, 1)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 from core.errors import ConfigError, SystemFailure
 from core.records import Case, Output
 from core.systems.agent import output_from
-from core.systems.bounded import call_bounded
+from core.systems.bounded import Desk, EventLoop
 
 
 def load_class(module: str, name: str) -> Any:
@@ -37,12 +38,16 @@ def load_class(module: str, name: str) -> Any:
         ) from None
 
 
+BUILD_SECONDS = 600.0
+
+
 class PythonClass:
     """Asks `query(prompt, *, conversation=None)` of an adapter instance.
 
     `instances` "shared" builds one adapter, "per_worker" one for each thread that asks. Each call may take the
     case's `options["timeout_s"]` or `timeout_s` seconds. `make_message` builds a turn of the conversation in
-    the adapter's own class.
+    the adapter's own class. An adapter is built where it is asked (see `core.systems.bounded`); one whose call never
+    came back is asked from a new thread.
     """
 
     def __init__(
@@ -57,9 +62,13 @@ class PythonClass:
         self.factory, self.make_message, self.instances = factory, make_message, instances
         self.timeout_s, self.concurrency = timeout_s, concurrency
         self._own = threading.local()
+        self._opening = threading.Lock()
+        self._places: list[Desk | EventLoop] = []
+        self._home: Desk | EventLoop = self._open(Desk)
         try:
-            self.adapter = factory()
+            self.adapter = self._home.call(factory, BUILD_SECONDS)
         except Exception as error:
+            self.close()
             raise ConfigError(f"adapter: cannot be built ({type(error).__name__}: {error})") from error
         query = getattr(self.adapter, "query", None)
         if not callable(query):
@@ -67,17 +76,38 @@ class PythonClass:
                 f"adapter: {type(self.adapter).__name__} has no method query(prompt, *, conversation=None)"
             )
         self.takes = _keywords(query)
+        self._kind: type[Desk] | type[EventLoop] = Desk
+        if inspect.iscoroutinefunction(query) and instances == "shared":
+            self._kind = EventLoop
+            self._home = self._open(EventLoop)
 
-    def _instance(self) -> Any:
-        if self.instances == "shared":
-            return self.adapter
-        if not hasattr(self._own, "adapter"):
-            self._own.adapter = self.factory()
-        return self._own.adapter
+    def _open(self, kind: type[Desk] | type[EventLoop]) -> Desk | EventLoop:
+        place = kind()
+        self._places.append(place)
+        return place
+
+    def _seat(self) -> tuple[Desk | EventLoop, Any]:
+        """Where this thread's calls are made, and the adapter that is asked there."""
+        if self.instances == "shared" and (self.concurrency <= 1 or self._kind is EventLoop):
+            with self._opening:
+                if self._home.abandoned:
+                    self._home = self._open(self._kind)
+                return self._home, self.adapter
+        held = self._own.__dict__
+        if "desk" not in held or held["desk"].abandoned:
+            with self._opening:
+                held["desk"] = self._open(Desk)
+            if self.instances == "per_worker":
+                held["adapter"] = held["desk"].call(self.factory, BUILD_SECONDS)
+        return held["desk"], held.get("adapter", self.adapter)
+
+    def call(self, function: Callable[[Any], Any], timeout_s: float | None = None) -> Any:
+        """`function(adapter)` where the adapter lives; SystemFailure(kind="timeout") when it does not come back."""
+        desk, adapter = self._seat()
+        return desk.call(lambda: function(adapter), timeout_s or self.timeout_s)
 
     def ask(self, case: Case) -> Output:
         """Ask with the case's conversation and, where the adapter takes them, its credentials."""
-        adapter = self._planted(case) or self._instance()
         keywords: dict[str, Any] = {}
         if "conversation" in self.takes and case.conversation:
             keywords["conversation"] = [self.make_message(m.role, m.content) for m in case.conversation]
@@ -85,9 +115,12 @@ class PythonClass:
             if "credentials" not in self.takes:
                 raise SystemFailure("the adapter's query takes no credentials=", kind="not_plantable")
             keywords["credentials"] = case.options["credentials"]
+        planted = self._planted(case)
         timeout = case.options.get("timeout_s") or self.timeout_s
         begun = time.perf_counter()
-        response = call_bounded(lambda: adapter.query(case.query, **keywords), timeout)
+        response = self.call(
+            lambda adapter: (adapter if planted is None else planted).query(case.query, **keywords), timeout
+        )
         return output_from(case, response, (time.perf_counter() - begun) * 1000)
 
     def _planted(self, case: Case) -> Any:
@@ -95,15 +128,19 @@ class PythonClass:
         documents = case.options.get("plant")
         if not documents:
             return None
-        plant = getattr(self._instance(), "with_documents", None)
-        if plant is None:
+        if not hasattr(self.adapter, "with_documents"):
             raise SystemFailure("the adapter has no with_documents(docs)", kind="not_plantable")
-        return call_bounded(lambda: plant(_source_docs(documents)), self.timeout_s)
+        return self.call(lambda adapter: adapter.with_documents(_source_docs(documents)))
 
     def close(self) -> None:
-        closer = getattr(self.adapter, "close", None)
-        if callable(closer):
-            call_bounded(closer, self.timeout_s)
+        """Lets the adapter close itself, then ends the threads; may be called twice."""
+        places, self._places = self._places, []
+        closer = getattr(getattr(self, "adapter", None), "close", None)
+        if callable(closer) and places and not self._home.abandoned:
+            with contextlib.suppress(Exception):
+                self._home.call(closer, min(self.timeout_s, 5.0))
+        for place in places:
+            place.close()
 
 
 class PlantedDoc:

@@ -1,0 +1,96 @@
+"""A classifier behind an HTTP endpoint (`api_classifier`): POST `{id, query, top_k}`, a list of codes back."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from core.corpus import Catalog
+from core.inputs.codes import CodeForm
+from core.records import Case, Output
+from core.systems.bounded import call_bounded
+from core.systems.classifier_replies import REMARKS, read_reply
+from core.systems.http_retry import Retry, send
+from core.systems.http_service import read_json
+
+CONCURRENCY = 8
+
+
+class ClassifierApi:
+    """One client, one connection pool for the whole run.
+
+    A failure of a request is a failure of its case; transport faults and 429/5xx are tried again. `remarks` counts
+    what the replies did not do as they should, over the run. Header values are never stored nor logged.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        top_k: int,
+        catalog: Catalog | None = None,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_s: float = 30.0,
+        retry: Retry | None = None,
+        concurrency: int = CONCURRENCY,
+    ) -> None:
+        self.url, self.top_k, self.concurrency = url, top_k, concurrency
+        self.retry, self.timeout_s = retry or Retry(), timeout_s
+        self.known = catalog.by_code if catalog is not None else None
+        self.width = catalog.width if catalog is not None else 8
+        self.remarks: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+        bearer = {"authorization": f"Bearer {token}"} if token else {}
+        self._client = httpx.Client(
+            timeout=timeout_s, limits=limits, headers={"accept": "application/json", **bearer, **(headers or {})}
+        )
+
+    def ask(self, case: Case) -> Output:
+        """Raises SystemFailure: transport, rate_limit, http_status, timeout, malformed."""
+        payload = {"id": case.id, "query": case.query, "top_k": self.top_k}
+        begun = time.perf_counter()
+        # httpx bounds each read, not the whole reply: a server that drips is bounded by the outer wait
+        bound = (self.timeout_s + 1) * self.retry.attempts + self.retry.longest_wait
+        response, retries = call_bounded(
+            lambda: send(lambda: self._client.post(self.url, json=payload), self.retry), bound
+        )
+        latency = (time.perf_counter() - begun) * 1000
+        body = read_json(response)
+        form = CodeForm(self.width, known=self.known)
+        reading = read_reply(
+            body, case_id=case.id, top_k=self.top_k, normalise=form.read, known=self.known
+        )
+        with self._lock:
+            self.remarks += reading.remarks
+        signals: dict[str, Any] = {"retrieval_query": case.query, "response_remarks": dict(reading.remarks)}
+        if reading.repeated:
+            signals["repeated_codes"] = list(reading.repeated)
+        if "wrong_id" in reading.remarks:
+            signals["echoed_id"] = str(body["id"])[:200]
+        return Output(
+            case_id=case.id,
+            hits=reading.hits,
+            confidence=reading.confidence,
+            explanation=reading.explanation,
+            latency_ms=latency,
+            signals=signals,
+            retries=retries,
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def remark_lines(remarks: Mapping[str, int]) -> list[str]:
+    """What the replies did not do as they should, in words, most frequent first."""
+    return [
+        f"{count}×: {REMARKS.get(name, name)}"
+        for name, count in sorted(remarks.items(), key=lambda each: (-each[1], each[0]))
+    ]
