@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core import pipeline
+from core.audit.running import run_audit, score_audit
 from core.errors import ConfigError
 from core.pipeline import Options, Progress
 from core.records import Run
@@ -16,7 +17,7 @@ from core.settings import RunSettings, load_settings
 from core.store.compare import Comparison, compare_runs
 from core.store.runs import Store
 from core.systems.replay import Replay
-from core.tasks import TASKS, rebuild
+from core.tasks import TASKS, is_audit, rebuild
 
 
 def evaluate(
@@ -31,6 +32,8 @@ def evaluate(
     `source` is settings, a mapping of settings or the path of a settings file; a file or mapping with `tests:`
     is an audit. Raises ConfigError or InputError before anything runs.
     """
+    if not isinstance(source, RunSettings) and is_audit(source):
+        return run_audit(source, store=store, on_event=on_result, **options)
     settings = source if isinstance(source, RunSettings) else load_settings(source)
     return pipeline.run(settings, store=store, on_event=on_result, **options)
 
@@ -41,14 +44,10 @@ def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Pat
     Raises StoreError for an unknown run and ConfigError where the run's inputs are no longer there.
     """
     earlier = run if isinstance(run, Run) else store.run(run)
-    if earlier.kind not in TASKS:
-        raise ConfigError(
-            f"runs of kind '{earlier.kind}' cannot be scored again; known: {', '.join(sorted(TASKS))}"
-        )
-    settings = RunSettings.model_validate(earlier.settings)
-    task = rebuild(
-        earlier, settings, store, Stages(Path(settings.cache_dir)), Replay(store.outputs(earlier.id))
-    )
+    known = sorted({*TASKS, "audit"})
+    if earlier.kind not in known:
+        raise ConfigError(f"runs of kind '{earlier.kind}' cannot be scored again; known: {', '.join(known)}")
+    ready = Replay(store.outputs(earlier.id))
     options = Options(
         name=name or f"{earlier.name}-rescored",
         output_dir=output_dir,
@@ -57,6 +56,10 @@ def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Pat
         parent_id=earlier.id,
         settings=earlier.settings,
     )
+    if earlier.kind == "audit":
+        return score_audit(earlier, store, ready, options)
+    settings = RunSettings.model_validate(earlier.settings)
+    task = rebuild(earlier, settings, store, Stages(Path(settings.cache_dir)), ready)
     return pipeline.execute(task, store, options)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -72,43 +72,77 @@ def validate(model: type[Model], data: Mapping[str, Any], source: Source) -> Mod
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
-        problems = [_problem(model, detail, source) for detail in error.errors()]
+        details = error.errors()
+        problems = [_problem(model, detail, source) for detail in details if not _follows(detail, details)]
         raise ConfigError(f"{source.name}: the settings cannot be used", problems) from error
+
+
+def _follows(detail: Any, details: Sequence[Any]) -> bool:
+    """Whether an error only says again what another one says: a list that is too short once its wrong items are
+    taken out."""
+    place = tuple(detail["loc"])
+    return detail["type"] == "too_short" and any(
+        len(other["loc"]) > len(place) and tuple(other["loc"][: len(place)]) == place for other in details
+    )
 
 
 def known_keys(model: type[BaseModel], path: Path_) -> list[str]:
     """Keys a model knows at a path, for 'did you mean'; empty where the path leads outside of models."""
-    current: Any = model
+    found: list[Any] = [model]
     for part in path:
         if isinstance(part, int):
             continue
-        fields = getattr(current, "model_fields", {})
-        if part not in fields:
+        tagged = [each for each in found if part in _tags(each)]
+        named = [each.model_fields[part] for each in found if part in each.model_fields]
+        if tagged:
+            found = tagged
+        elif named:
+            found = [inner for field in named for inner in _inner_models(field.annotation)]
+        else:
             return []
-        current = _inner_model(fields[part].annotation)
-    return [f.alias or name for name, f in getattr(current, "model_fields", {}).items()]
+    return [field.alias or name for each in found[:1] for name, field in each.model_fields.items()]
 
 
-def _inner_model(annotation: Any) -> Any:
+def _tags(model: type[BaseModel]) -> set[str]:
+    """Values a model's Literal fields may take: the tags by which a union tells its members apart."""
+    return {
+        str(value)
+        for field in model.model_fields.values()
+        if get_origin(field.annotation) is Literal
+        for value in get_args(field.annotation)
+    }
+
+
+def _inner_models(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for argument in getattr(annotation, "__args__", ()):
-        found = _inner_model(argument)
-        if found is not None:
-            return found
-    return None
+        return [annotation]
+    return [found for argument in get_args(annotation) for found in _inner_models(argument)]
 
 
 def _problem(model: type[BaseModel], detail: Any, source: Source) -> Problem:
     path: Path_ = tuple(detail["loc"])
-    where = ".".join(str(part) for part in path)
-    line = source.line(path)
+    written = _as_written(path, source)
+    where = ".".join(str(part) for part in written)
+    line = source.line(written)
     if detail["type"] == "extra_forbidden":
         return Problem(where, f"unknown key{nearest(str(path[-1]), known_keys(model, path[:-1]))}", line)
     message = str(detail["msg"]).removeprefix("Value error, ")
     given = detail.get("input")
     shown = f" (given: {given!r})" if isinstance(given, str | int | float | bool) else ""
     return Problem(where, message[:1].lower() + message[1:] + shown, line)
+
+
+def _as_written(path: Path_, source: Source) -> Path_:
+    """The path without the tags of unions, which validation puts into it and no file holds."""
+    if not source.lines:
+        return path
+    known: Path_ = ()
+    for position, part in enumerate(path):
+        is_tag = isinstance(part, str) and position > 0 and isinstance(path[position - 1], int)
+        if is_tag and (*known, part) not in source.lines and position + 1 < len(path):
+            continue
+        known = (*known, part)
+    return known
 
 
 def _walk(node: Any, path: Path_, lines: dict[Path_, int], duplicates: list[Problem]) -> None:

@@ -73,11 +73,14 @@ class InputError(ProblemsError):
 
 
 class SystemFailure(EvalError):
-    """The system under test failed on one case. `kind` is one of `core.records.FAILURE_KINDS`."""
+    """The system under test failed on one case. `kind` is one of `core.records.FAILURE_KINDS`; `status` is the
+    HTTP status it answered with, where it did."""
 
-    def __init__(self, message: str, kind: str = "exception", retries: int = 0) -> None:
+    def __init__(
+        self, message: str, kind: str = "exception", retries: int = 0, status: int | None = None
+    ) -> None:
         super().__init__(message)
-        self.kind, self.retries = kind, retries
+        self.kind, self.retries, self.status = kind, retries, status
 
 
 class JudgeFailure(EvalError):

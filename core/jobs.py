@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from core import pipeline
+from core.audit.running import run_audit
 from core.demo import demo_settings
 from core.errors import EvalError
 from core.records import Run
 from core.settings import load_settings
 from core.store.runs import Store
+from core.tasks import is_audit
 
 
 def work(job_id: str, store: Store) -> int:
@@ -49,6 +51,11 @@ def _beat(store: Store, job_id: str, ended: threading.Event) -> None:
 def _run(settings: dict[str, Any], store: Store, job_id: str) -> Run:
     wanted = dict(settings)
     resume, retry = wanted.pop("resume", None), wanted.pop("retry_errors", None)
+    if is_audit(wanted):
+        folder = Path(store.path).parent
+        return run_audit(
+            wanted, store=store, output_dir=folder, resume=resume, retry_errors=retry, job_id=job_id
+        )
     chosen = load_settings(wanted)
     return pipeline.run(chosen, store=store, resume=resume, retry_errors=retry, job_id=job_id)
 

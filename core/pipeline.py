@@ -218,6 +218,7 @@ def _failed(case: Case, repeat: int, error: Exception, latency_ms: float | None 
         kind=error.kind if isinstance(error, SystemFailure) else "exception",
         message=str(error) if known else f"{type(error).__name__}: {error}",
         retries=error.retries if isinstance(error, SystemFailure) else 0,
+        status=error.status if isinstance(error, SystemFailure) else None,
     )
     return _stamped(Output(case_id=case.id, failure=failure, latency_ms=latency_ms), repeat)
 

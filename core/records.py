@@ -173,13 +173,14 @@ class Usage(Record):
 
 class Failure(Record):
     """Why there is no answer or no judgement. `kind` is one of FAILURE_KINDS; `where` is system | judge |
-    evaluator | input; `raw_text` keeps what could not be used."""
+    evaluator | input; `raw_text` keeps what could not be used; `status` is the HTTP status of the answer."""
 
     where: str
     kind: str
     message: str
     raw_text: str = ""
     retries: int = 0
+    status: int | None = None
 
 
 class Output(Record):

@@ -32,8 +32,8 @@ def conclude_tests(
         spent[output.case_id] += output.latency_ms or 0.0
     rows = []
     for test in tests:
-        own = by_test[test.name]
-        chosen = [_one(by_case[case.id], test.min_pass_rate) for case in own if by_case[case.id]]
+        own = [case for case in by_test[test.name] if by_case[case.id]]
+        chosen = [_one(by_case[case.id], test.min_pass_rate) for case in own]
         outcome = evaluators[test.name].conclude(own, chosen)
         unchecked = sorted({name for result in chosen for name in result.unchecked})
         rows.append(

@@ -1,24 +1,13 @@
-"""The YAML of an audit: read and checked as a whole, with the line of everything that is wrong, before anything
-is called."""
+"""The shape of an audit's YAML: adapter, judge, thresholds, run and tests. `core.audit.reading` reads and checks it."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
-from core.config_files import Source, read_mapping, validate
-from core.contracts import EVALUATORS
-from core.errors import ConfigError, Problem, nearest
-from core.evaluation.shapes import SPECS, CustomSpec, TestSpec
-from core.registry import load_plugins
-
-ENV = re.compile(r"\$\{(\w+)\}")
+from core.evaluation.shapes import TestSpec
 
 
 class Part(BaseModel):
@@ -124,7 +113,7 @@ class JudgeConfig(Part):
     """Who judges. `fixtures_path` is accepted for old files and ignored with a notice."""
 
     provider: Literal["anthropic", "openai", "local", "none"] = "anthropic"
-    model: str = "claude-sonnet-4-6"
+    model: str = Field("claude-sonnet-4-6", description="model id, as the provider spells it")
     max_concurrency: int = Field(4, ge=1, le=256)
     base_url: str | None = None
     api_key_env: str | None = None
@@ -136,6 +125,12 @@ class JudgeConfig(Part):
     cache: Literal["use", "refresh", "only", "off"] = "use"
     thresholds_file: str | None = Field(None, description="thresholds fitted on labels (local judge)")
     fixtures_path: str | None = None
+
+    @model_validator(mode="after")
+    def _says_its_model(self) -> JudgeConfig:
+        if self.provider == "openai" and "model" not in self.model_fields_set:
+            raise ValueError("an openai judge needs its model: write judge: {provider: openai, model: …}")
+        return self
 
 
 class Thresholds(Part):
@@ -182,148 +177,12 @@ class AuditConfig(Part):
     )
     tests: tuple[TestSpec, ...]
 
-
-def load_audit(source: str | Path | Mapping[str, Any]) -> tuple[AuditConfig, tuple[str, ...]]:
-    """The configuration and notices about it. ConfigError lists everything wrong at once, with lines."""
-    read = (
-        read_mapping(source) if isinstance(source, str | Path) else Source("configuration", dict(source), {})
-    )
-    data = dict(read.data)
-    if "system" in data and "adapter" not in data:
-        data["adapter"] = data.pop("system")
-    if isinstance(source, str | Path):
-        _importable(Path(source).parent)
-    notices = []
-    problems: list[Problem] = []
-    adapter = data.get("adapter")
-    if isinstance(adapter, Mapping):
-        data["adapter"] = {
-            "type": "python" if "module" in adapter and "attribute" not in adapter else "http",
-            **adapter,
-        }
-        kind = data["adapter"]["type"]
-        if kind not in ADAPTERS:
-            line = read.line(("adapter", "type"))
-            problems.append(
-                Problem("adapter.type", f"unknown type '{kind}'{nearest(str(kind), ADAPTERS)}", line)
-            )
-            data.pop("adapter")
-    elif adapter is None:
-        problems.append(
-            Problem("adapter", "is missing", hint="say what is audited: adapter: {type: python, …}")
-        )
-    plugins = data.get("plugins") or ()
-    try:
-        load_plugins([plugins] if isinstance(plugins, str) else list(plugins))
-    except ConfigError as error:
-        problems += error.problems
-    tests, wrong = _tests(data.get("tests"), read)
-    problems += wrong
-    data["tests"] = tests
-    try:
-        if "adapter" in data and isinstance(data["adapter"], Mapping):
-            where = Source(read.name, read.data, read.lines)
-            model = ADAPTERS[data["adapter"]["type"]]
-            data["adapter"] = _validated(
-                model, _with_environment(data["adapter"], read, problems), where, ("adapter",)
-            )
-    except ConfigError as error:
-        problems += error.problems
-        data.pop("adapter", None)
-    rest = {key: value for key, value in data.items() if key != "adapter"} | (
-        {"adapter": data["adapter"]} if "adapter" in data else {"adapter": _PLACEHOLDER}
-    )
-    try:
-        config = validate(AuditConfig, rest, read)
-    except ConfigError as error:
-        raise ConfigError(error.message, [*problems, *error.problems]) from error
-    if problems:
-        raise ConfigError(f"{read.name}: the configuration cannot be used", problems)
-    if config.judge.fixtures_path:
-        notices.append(
-            "judge.fixtures_path is not used: --judge-cache only replays recorded judgements instead"
-        )
-    if any(getattr(test, "sample_size", None) is not None for test in config.tests):
-        notices.append("sample_size is not used: every sample query is asked")
-    return config, tuple(notices)
-
-
-def _importable(folder: Path) -> None:
-    """Modules beside the configuration can be named in it; the working directory comes first."""
-    for place in (str(folder.resolve()), str(Path.cwd())):
-        if place in sys.path:
-            sys.path.remove(place)
-        sys.path.insert(0, place)
-
-
-_PLACEHOLDER = PythonAdapter(module="missing", cls="Missing")
-
-
-def _validated(model: type[BaseModel], data: Any, source: Source, prefix: tuple[str | int, ...]) -> Any:
-    """Validate a part on its own, with problems named by their place in the whole file."""
-    inner = {key[len(prefix) :]: line for key, line in source.lines.items() if key[: len(prefix)] == prefix}
-    try:
-        return validate(model, data, Source(source.name, {}, inner))
-    except ConfigError as error:
-        place = ".".join(str(each) for each in prefix)
-        moved = [
-            Problem(f"{place}.{p.where}".rstrip("."), p.message, p.line or source.line(prefix), p.hint)
-            for p in error.problems
-        ]
-        raise ConfigError(error.message, moved) from error
-
-
-def _tests(given: Any, read: Source) -> tuple[list[Any], list[Problem]]:
-    """Every test validated by its evaluator's own shape; a test of a custom evaluator keeps all its keys."""
-    if not isinstance(given, Sequence) or isinstance(given, str) or not given:
-        return [], [Problem("tests", "must be a list with at least one test", read.line(("tests",)))]
-    found: list[Any] = []
-    problems: list[Problem] = []
-    names: dict[str, int] = {}
-    for index, test in enumerate(given):
-        place: tuple[str | int, ...] = ("tests", index)
-        label = f"tests.{index}"
-        if not isinstance(test, Mapping):
-            problems.append(Problem(label, "must hold keys and values", read.line(place)))
-            continue
-        name, evaluator = str(test.get("name", "")), test.get("evaluator")
-        if name in names and name:
-            problems.append(
-                Problem(
-                    label, f"the name '{name}' is used twice (also tests.{names[name]})", read.line(place)
-                )
-            )
-        names.setdefault(name, index)
-        if evaluator not in SPECS and evaluator not in EVALUATORS:
-            known = sorted({*SPECS, *EVALUATORS.names()})
-            hint = nearest(str(evaluator), known) if evaluator else f"; known: {', '.join(known)}"
-            problems.append(
-                Problem(
-                    f"{label}.evaluator",
-                    f"unknown evaluator '{evaluator}'{hint}",
-                    read.line((*place, "evaluator")),
-                )
-            )
-            continue
-        try:
-            found.append(_validated(SPECS.get(str(evaluator), CustomSpec), dict(test), read, place))
-        except ConfigError as error:
-            problems += error.problems
-    return found, problems
-
-
-def _with_environment(
-    value: Any, read: Source, problems: list[Problem], path: tuple[str | int, ...] = ("adapter",)
-) -> Any:
-    """`${NAME}` replaced by the environment's value; a variable that is not set is a problem with its line."""
-    if isinstance(value, Mapping):
-        return {key: _with_environment(each, read, problems, (*path, key)) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_with_environment(each, read, problems, (*path, index)) for index, each in enumerate(value)]
-    if not isinstance(value, str):
+    @field_validator("citation_pattern")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                re.compile(value)
+            except re.error as error:
+                raise ValueError(f"'{value}' is not a regular expression ({error})") from error
         return value
-    for name in ENV.findall(value):
-        if name not in os.environ:
-            where = ".".join(map(str, path))
-            problems.append(Problem(where, f"the environment variable {name} is not set", read.line(path)))
-    return ENV.sub(lambda match: os.environ.get(match[1], ""), value)

@@ -6,14 +6,19 @@ every call, so that what it saw is stored with its result and a killed audit doe
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from core.contracts import Judge, ScoringContext, Target
+from core.audit.adapter import Citation, ContextDoc, Message, RagAdapter, RagResponse, SourceDoc, ToolCall
+from core.contracts import ScoringContext, System, Target
+from core.errors import ConfigError
 from core.evaluation.audit import TestOutcome
+from core.evaluation.shapes import SPECS
 from core.records import Case, Failure, Output, Result, Verdict
+from core.records import Message as Turn
 from core.systems.agent import plain
 
 CUSTOM: dict[str, type[Evaluator]] = {}
@@ -41,13 +46,17 @@ class Evaluator(ABC):
 
     @abstractmethod
     def run(self, adapter: Any, spec: Any, *, judge: Any, thresholds: Any) -> TestResult:
-        """Put the adapter to the test. `spec` has the test's keys as attributes; `judge` is None without one;
-        `thresholds` has the six thresholds as attributes."""
+        """Put the adapter to the test. `spec` has the test's keys as attributes and `model_dump()`; `judge` is a
+        `core.audit.judging.JudgeDesk` or None; `thresholds` has the six thresholds as attributes."""
 
 
 def register(cls: type[Evaluator]) -> type[Evaluator]:
-    """File a custom evaluator under its `name`."""
-    CUSTOM[cls.name] = cls
+    """File a custom evaluator under its `name`. ConfigError for a name that is taken."""
+    name = getattr(cls, "name", "")
+    present = CUSTOM.get(name)
+    if not name or name in SPECS or (present is not None and present.__qualname__ != cls.__qualname__):
+        raise ConfigError(f"the evaluator {cls.__name__} needs a `name` of its own; '{name}' cannot be used")
+    CUSTOM[name] = cls
     return cls
 
 
@@ -72,16 +81,45 @@ class RecordingAdapter:
         return getattr(self._adapter, name)
 
 
-class CustomSystem:
-    """Asks by running the evaluator; the result travels in `Output.raw["test_result"]`."""
+class SystemAdapter(RagAdapter):
+    """A target that is no Python class (HTTP, chat, LangChain…), as custom evaluators know adapters."""
 
-    def __init__(self, adapter: Any, ask: Callable[..., Any], judge: Judge | None, thresholds: Any) -> None:
+    def __init__(self, system: System, target: Target) -> None:
+        self.system, self.target = system, target
+
+    def query(self, prompt: str, *, conversation: list[Message] | None = None) -> RagResponse:
+        turns = tuple(Turn(role=turn.role, content=turn.content) for turn in conversation or ())
+        output = self.system.ask(Case(id="custom", query=prompt, conversation=turns))
+        return RagResponse(
+            text=output.text or "",
+            citations=[Citation(c.id, c.source_id, c.span) for c in output.citations],
+            tool_calls=[
+                ToolCall(c.name, dict(c.args), c.result, c.latency_ms or 0, c.error)
+                for c in output.tool_calls
+            ],
+            retrieved_context=[ContextDoc(hit.id, hit.text, hit.score or 0.0) for hit in output.hits],
+            raw=dict(output.raw),
+            usage=output.usage.model_dump() if output.usage else {},
+        )
+
+    def available_tools(self) -> list[Any]:
+        return list(self.target.tools)
+
+    def corpus(self) -> Iterable[SourceDoc] | None:
+        texts = self.target.corpus
+        return None if texts is None else [SourceDoc(name, text) for name, text in texts.items()]
+
+
+class CustomSystem:
+    """Asks by running the evaluator; the result travels in `Output.raw["test_result"]`. `ask` makes one bounded call
+    of the adapter."""
+
+    def __init__(self, adapter: Any, ask: Callable[..., Any], judge: Any, thresholds: Any) -> None:
         self.adapter, self.query, self.judge, self.thresholds = adapter, ask, judge, thresholds
 
     def ask(self, case: Case, spec: Any) -> Output:
         recording = RecordingAdapter(self.adapter, self.query)
-        evaluator = CUSTOM[case.evaluator]()
-        found = evaluator.run(recording, spec, judge=self.judge, thresholds=self.thresholds)
+        found = CUSTOM[case.evaluator]().run(recording, spec, judge=self.judge, thresholds=self.thresholds)
         told = {**asdict(found), "verdict": Verdict(getattr(found.verdict, "value", found.verdict)).value}
         return Output(
             case_id=case.id,
@@ -97,14 +135,8 @@ class CustomEvaluation:
         self.name, self.evaluator = name, evaluator
 
     def propose(self, target: Target) -> list[Case]:
-        return [
-            Case(
-                id=self.name,
-                query=f"custom evaluator {self.evaluator}",
-                test=self.name,
-                evaluator=self.evaluator,
-            )
-        ]
+        query = f"custom evaluator {self.evaluator}"
+        return [Case(id=self.name, query=query, test=self.name, evaluator=self.evaluator)]
 
     def evaluate(self, case: Case, output: Output, context: ScoringContext) -> Result:
         told = output.raw.get("test_result")
@@ -118,16 +150,18 @@ class CustomEvaluation:
                 reasons=(failure.message,),
                 failure=failure,
             )
+        given = {str(name): value for name, value in (told.get("metrics") or {}).items()}
         scores = {
-            str(k): float(v) for k, v in (told.get("metrics") or {}).items() if isinstance(v, int | float)
+            name: float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+            for name, value in given.items()
         }
-        reasons = (str(told["detail"]),) if told.get("detail") else ()
         return Result(
             case_id=case.id,
             repeat=output.repeat,
             verdict=Verdict(told["verdict"]),
-            reasons=reasons,
-            scores=dict(scores),
+            reasons=(str(told["detail"]),) if told.get("detail") else (),
+            scores=scores,
+            undefined={name: "not a finite number" for name, value in scores.items() if value is None},
             artifacts=dict(told.get("artifacts") or {}),
         )
 

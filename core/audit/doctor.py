@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.audit.config import AuditConfig, load_audit
+from core.audit.config import AuditConfig
+from core.audit.judging import judge_spec
+from core.audit.reading import load_audit
 from core.audit.targets import Audited, open_target
 from core.contracts import Target
 from core.errors import EvalError
@@ -29,12 +31,13 @@ def examine(path: str | Path, cache_dir: Path, *, ask: bool = True) -> Iterator[
     """Findings in the order they are made; stops where nothing further can be looked at. `ask` sends one harmless
     question to the agent."""
     try:
-        config, notices = load_audit(path)
+        loaded = load_audit(path)
     except EvalError as error:
         yield Finding("wrong", str(error), "mend the file; nothing has been called")
         return
+    config = loaded.config
     yield Finding("ok", f"the configuration is valid: {len(config.tests)} tests")
-    for notice in notices:
+    for notice in loaded.notices:
         yield Finding("note", notice)
     yield _judge(config)
     try:
@@ -54,7 +57,7 @@ def _judge(config: AuditConfig) -> Finding:
         return Finding(
             "note", "no judge is configured", "faithfulness, relevance and support will be unchecked"
         )
-    missing = missing_key(config.judge.model_dump(mode="json", exclude_none=True, exclude={"fixtures_path"}))
+    missing = missing_key(judge_spec(config.judge, None))
     if missing:
         return Finding(
             "note",

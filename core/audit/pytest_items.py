@@ -16,7 +16,7 @@ from core.errors import EvalError
 from core.pipeline import Options, execute
 from core.records import Result, Run, Verdict
 from core.store.runs import Store
-from core.tasks.audit import AuditPlan, plan_audit, stored_settings
+from core.tasks.audit import AuditPlan, plan_audit
 
 
 class PlumblineWeak(UserWarning):
@@ -52,7 +52,7 @@ class AuditFile(pytest.File):
                 output_dir=output_dir,
                 seed=run.seed,
                 repeats=run.repeats,
-                settings=stored_settings(self.plan.config),
+                settings=self.plan.settings,
             )
             self.run = execute(self.plan.task, store, options)
             self.results = {}

@@ -22,6 +22,7 @@ from core.records import Run, Verdict
 MARKS = {"PASS": "●", "WEAK": "▲", "FAIL": "✕", "ERROR": "◆"}
 STYLES = {"PASS": "bold green", "WEAK": "bold yellow", "FAIL": "bold red", "ERROR": "bold magenta"}
 REPORT_VERSION = "1"
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -88,7 +89,37 @@ def markdown(run: Run, tests: Sequence[Mapping[str, Any]]) -> str:
         )
     for notice in run.summary.get("notices", []):
         lines += ["", f"> {_cell(str(notice))}"]
+    for test in tests:
+        lines += _shortcomings(test)
     return "\n".join(lines) + "\n"
+
+
+def _shortcomings(test: Mapping[str, Any]) -> list[str]:
+    """The cases of a test that did not pass, and how repeats came out."""
+    rows = [
+        *test["artifacts"].get("cases", []),
+        *test["artifacts"].get("per_tool", []),
+        *test["artifacts"].get("per_citation", []),
+    ]
+    bad = [row for row in rows if row.get("verdict") in ("WEAK", "FAIL", "ERROR")]
+    repeats = test["artifacts"].get("repeats", [])
+    if not bad and not repeats:
+        return []
+    lines = ["", f"## {_cell(test['name'])}", ""]
+    for row in bad[:50]:
+        about = row.get("query") or row.get("tool") or row.get("id") or ""
+        why = row.get("detail") or (f"cites {row['source_id']}" if "source_id" in row else "")
+        lines.append(f"- **{row['verdict']}** {_cell(about[:200])}: {_cell(why)}")
+    if len(bad) > 50:
+        lines.append(f"- … and {len(bad) - 50} more, see report.json")
+    if repeats:
+        lines += ["", "| Case | Passed | Rate | 95 % interval | Flaky |", "| --- | ---: | ---: | --- | --- |"]
+        lines += [
+            f"| {_cell(row['id'])} | {row['passed']} of {row['n']} | {row['pass_rate']:.2f} | "
+            f"{row['low']:.2f}–{row['high']:.2f} | {'yes' if row['flaky'] else ''} |"
+            for row in repeats
+        ]
+    return lines
 
 
 def junit_xml(run: Run, tests: Sequence[Mapping[str, Any]]) -> str:
@@ -146,29 +177,42 @@ def github_annotations(tests: Sequence[Mapping[str, Any]], path: str) -> str:
     return "\n".join(lines)
 
 
-def print_tests(run: Run, tests: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """The table of tests with the counts, what was unchecked, and where the reports are."""
+def print_tests(run: Run, tests: Sequence[Mapping[str, Any]], folder: Path, *, quiet: bool = False) -> None:
+    """The table of tests (unless quiet) with the counts, what was unchecked, and where the reports are."""
     console = Console()
+    if not quiet:
+        console.print(_table(tests))
+    counts = ", ".join(f"{sum(t['verdict'] == v.value for t in tests)} {v.value}" for v in Verdict)
+    unchecked_cases = sum(test["n_unchecked_cases"] for test in tests)
+    more = f"; {unchecked_cases} cases hold unchecked checks" if unchecked_cases else ""
+    seconds = run.summary.get("runtime_seconds")
+    took = f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
+    console.print(f"{len(tests)} tests{took}: {counts}{more}", highlight=False)
+    console.print(f"reports in {escape(str(folder))}/ · run {run.id}", highlight=False, soft_wrap=True)
+
+
+def _table(tests: Sequence[Mapping[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("Test", "Evaluator", "Verdict", "Time", "Detail"):
         table.add_column(heading, overflow="fold", justify="right" if heading == "Time" else "left")
     for test in tests:
         shown = f"[{STYLES[test['verdict']]}]{MARKS[test['verdict']]} {test['verdict']}[/]"
         unchecked = f" (unchecked: {', '.join(test['unchecked'])})" if test["unchecked"] else ""
-        detail = test["detail"] if len(test["detail"]) <= 160 else test["detail"][:157] + "…"
+        detail = printable(test["detail"])
+        detail = detail if len(detail) <= 160 else detail[:157] + "…"
         table.add_row(
-            escape(test["name"]),
+            escape(printable(test["name"])),
             test["evaluator"],
             shown,
             f"{test['duration_ms']} ms",
             escape(detail + unchecked),
         )
-    console.print(table)
-    counts = ", ".join(f"{sum(t['verdict'] == v.value for t in tests)} {v.value}" for v in Verdict)
-    unchecked_cases = sum(test["n_unchecked_cases"] for test in tests)
-    more = f"; {unchecked_cases} cases hold unchecked checks" if unchecked_cases else ""
-    console.print(f"{len(tests)} tests: {counts}{more}")
-    console.print(f"reports in {escape(str(folder))}/ · run {run.id}")
+    return table
+
+
+def printable(text: str) -> str:
+    """Text of a system without the control characters that steer a terminal."""
+    return _CONTROLS.sub("", str(text))
 
 
 def _write(path: Path, text: str) -> None:

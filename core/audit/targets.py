@@ -23,21 +23,23 @@ from core.audit.config import (
     PythonAdapter,
     ToolDecl,
 )
+from core.audit.loading import pipeline_settings
 from core.contracts import System, Target
 from core.errors import ConfigError, Problem, SystemFailure
 from core.inputs.documents import load_documents
 from core.inputs.workbook import load_prepared
 from core.records import Case, Output
 from core.retrieval.stages import Stages
-from core.settings import load_settings
 from core.systems.agent import corpus_texts
-from core.systems.bounded import call_bounded
 from core.systems.chat_apis import ChatApi, ChatTool, tool_callable
 from core.systems.document_qa import DocumentQa
 from core.systems.http_service import HttpService
 from core.systems.langchain import LangchainRunnable
 from core.systems.python_class import PythonClass, load_class
 from core.systems.replay import Replay
+
+TOOLS_SECONDS = 30.0
+CORPUS_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,12 @@ def open_target(config: AuditConfig, cache_dir: Path) -> Audited:
             retries=run.retries,
             concurrency=run.concurrency or 8,
         )
-        return Audited(system, Target(tools=_specs(adapter.tools), corpus=read_corpus(adapter.corpus)))
+        target = Target(
+            tools=_specs(adapter.tools),
+            corpus=read_corpus(adapter.corpus),
+            settings={"profiles": sorted(adapter.profiles)},
+        )
+        return Audited(system, target)
     if isinstance(adapter, ChatAdapter):
         return _chat(adapter, config)
     if isinstance(adapter, LangchainAdapter):
@@ -94,13 +101,14 @@ def _python(adapter: PythonAdapter, config: AuditConfig) -> Audited:
     )
     built = system.adapter
     try:
-        tools = (
-            call_bounded(lambda: list(built.available_tools()), 30)
-            if hasattr(built, "available_tools")
-            else []
+        tools = system.call(_tools_of, TOOLS_SECONDS) if hasattr(built, "available_tools") else []
+        corpus = (
+            system.call(lambda each: corpus_texts(each.corpus()), CORPUS_SECONDS)
+            if hasattr(built, "corpus")
+            else None
         )
-        corpus = call_bounded(lambda: corpus_texts(built.corpus()), 120) if hasattr(built, "corpus") else None
     except Exception as error:
+        system.close()
         raise ConfigError(
             f"adapter: available_tools() or corpus() failed ({type(error).__name__}: {error})"
         ) from error
@@ -111,6 +119,12 @@ def _python(adapter: PythonAdapter, config: AuditConfig) -> Audited:
         settings={"takes": sorted(system.takes)},
     )
     return Audited(system, target, built)
+
+
+def _tools_of(adapter: Any) -> list[Any]:
+    """Tools with what later additions to the class may lack; a name that comes twice is one tool."""
+    named = {str(tool.name): tool for tool in adapter.available_tools()}
+    return list(named.values())
 
 
 def _chat(adapter: ChatAdapter, config: AuditConfig) -> Audited:
@@ -135,12 +149,16 @@ def _chat(adapter: ChatAdapter, config: AuditConfig) -> Audited:
         max_tokens=adapter.max_tokens,
         concurrency=config.run.concurrency or 8,
     )
-    return Audited(system, Target(tools=_specs(adapter.tools), corpus=read_corpus(adapter.corpus)))
+    target = Target(
+        tools=_specs(adapter.tools),
+        corpus=read_corpus(adapter.corpus),
+        settings={"profiles": sorted(adapter.profiles)},
+    )
+    return Audited(system, target)
 
 
 def _pipeline(adapter: PipelineAdapter, cache_dir: Path) -> Audited:
-    wanted = {"questions": __file__, **adapter.settings}  # the audit asks its own questions
-    settings = load_settings(wanted)
+    settings = pipeline_settings(adapter)
     documents, _ = load_documents(
         settings.docs,
         root=settings.docs_root,

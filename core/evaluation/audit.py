@@ -11,8 +11,9 @@ from core.contracts import Judge, Material, ScoringContext, Target
 from core.errors import JudgeFailure
 from core.evaluation.mentions import Locale
 from core.evaluation.verdicts import of_checks
-from core.records import Case, Check, Failure, Judgement, Output, Result, Verdict
+from core.records import FAILURE_KINDS, Case, Check, Failure, Judgement, Output, Result, Verdict
 
+_OUTAGES = frozenset({"timeout", "transport", "rate_limit", "http_status", "budget"})
 SOURCE_MARKER = re.compile(r"\[src:\s*([^\]]+?)\s*\]", re.IGNORECASE)
 
 
@@ -30,8 +31,18 @@ class AuditScoring:
     locale: Locale = "auto"
     citation_pattern: str | None = None
 
+    def named_sources(self, output: Output) -> list[tuple[str, int, int]]:
+        """Sources named by markers of the answer with their place. A marker that names a structured citation by its
+        id (`[1]`) means that citation's source."""
+        ids = {citation.id: citation.source_id for citation in output.citations}
+        sources = set(ids.values())
+        return [
+            (name if name in sources else ids.get(name, name), start, end)
+            for name, start, end in self.markers(output.text or "")
+        ]
+
     def markers(self, text: str) -> list[tuple[str, int, int]]:
-        """Source ids named by markers in the text with their place: `[src:ID]` and the configured pattern."""
+        """What markers in the text name, with their place: `[src:ID]` and the configured pattern."""
         patterns = [SOURCE_MARKER] + ([re.compile(self.citation_pattern)] if self.citation_pattern else [])
         found = {
             (match.start(), match.end()): (match[1] if match.re.groups else match[0]).strip()
@@ -39,7 +50,6 @@ class AuditScoring:
             for match in pattern.finditer(text)
         }
         return [(source, start, end) for (start, end), source in sorted(found.items())]
-
 
     def unmarked(self, text: str) -> str:
         """The text without its citation markers, which are no part of what is claimed."""
@@ -84,7 +94,13 @@ def judged(
     try:
         judgement = judge.judge(rubric, Material(parts=dict(parts), subject=subject))
     except JudgeFailure as error:
-        failure = Failure(where="judge", kind="judge", message=str(error), raw_text=error.raw_text)
+        failure = Failure(
+            where="judge",
+            kind=error.kind if error.kind in FAILURE_KINDS else "judge",
+            message=str(error),
+            raw_text=error.raw_text,
+            retries=error.retries,
+        )
         failed = Judgement(
             rubric=rubric,
             rubric_version="",
@@ -104,13 +120,20 @@ def judged(
         return Check(name=rubric, outcome="unchecked", detail=detail, hard=False, score=score), judgement
     passed, weak = levels
     lowest, highest = (min(judgement.votes), max(judgement.votes)) if judgement.votes else (score, score)
-    if lowest < passed <= highest or lowest < weak <= highest:
+    undecided = len(judgement.vote_labels) > len(judgement.votes) > 0
+    if undecided or lowest < passed <= highest or lowest < weak <= highest:
         return Check(
             name=rubric, outcome="weak", detail="judge_unstable: votes straddle a threshold", score=score
         ), judgement
     outcome = "held" if score >= passed else "weak" if score >= weak else "failed"
     detail = f"score {score:.2f} (pass {passed:g}, weak {weak:g})"
     return Check(name=rubric, outcome=outcome, detail=detail, score=score), judgement
+
+
+def gave_up(judgements: Sequence[Judgement | None]) -> bool:
+    """Whether a judgement failed because the judge could not be reached: asking it more about the same case would only
+    wait for the same again."""
+    return any(j is not None and j.failure is not None and j.failure.kind in _OUTAGES for j in judgements)
 
 
 def unanswered(case: Case, output: Output) -> Result | None:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.contracts import ScoringContext, Target
-from core.evaluation.audit import AuditScoring, TestOutcome, concluded, judged, unanswered
+from core.evaluation.audit import AuditScoring, TestOutcome, concluded, unanswered
+from core.evaluation.citing import Statement, Supporting, statements
 from core.evaluation.rag_quality import check
 from core.evaluation.shapes import CitationAuditSpec
-from core.metrics.support import SCORER, support
-from core.records import Case, Check, Judgement, Output, Result, Verdict
-from core.text import sentence_spans
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A citation as found: the source it names and the claim it stands behind."""
-
-    source_id: str
-    claim: str
-    origin: str
+from core.records import Case, Check, Output, Result, Verdict
 
 
 class CitationAudit:
@@ -34,7 +23,6 @@ class CitationAudit:
 
     def propose(self, target: Target) -> list[Case]:
         """The corpus travels with the run's context, not with the cases."""
-        self.corpus = target.corpus
         return [
             Case(id=f"{self.spec.name}/{index}", query=query, test=self.spec.name, evaluator="citation_audit")
             for index, query in enumerate(self.spec.sample_queries, 1)
@@ -47,81 +35,81 @@ class CitationAudit:
         if error:
             return error
         corpus = context.settings.get("corpus")
+        asking = Supporting(case, self.scoring, context)
         checks: list[Check] = []
-        judgements: list[Judgement | None] = []
         rows: list[dict[str, Any]] = []
-        for cited in self._citations(output):
-            row: dict[str, Any] = {
-                "query": case.query,
-                "source_id": cited.source_id,
-                "claim": cited.claim,
-                "origin": cited.origin,
-            }
-            if corpus is None:
-                made = Check(
-                    name="resolves", outcome="unchecked", detail="the system does not name its corpus"
-                )
-                row |= {"resolved": None, "support": None, "scorer": None}
-            elif cited.source_id not in corpus:
-                made = check("resolves", False, f"cites '{cited.source_id}', which is not in the corpus")
-                row |= {"resolved": False, "support": None, "scorer": None}
-            else:
-                made = check("resolves", True)
-                support, judgement = self._support(case, cited, str(corpus[cited.source_id]), context)
-                checks.append(support)
-                judgements.append(judgement)
-                row |= {"resolved": True, "support": support.score, "scorer": _scorer(judgement, context)}
-                row["support_outcome"] = support.outcome
-            checks.append(made)
-            rows.append({**row, "verdict": _row_verdict(row)})
+        stated: list[dict[str, Any]] = []
+        for statement in statements(output, self.scoring):
+            own = [self._row(case, statement, source, corpus, asking, checks) for source in statement.sources]
+            rows += own
+            stated.append(self._recall(statement, own, corpus, asking))
         if not rows:
             checks = [Check(name="citations", outcome="unchecked", detail="the answer cites nothing")]
         supports = [row["support"] for row in rows if row.get("support") is not None]
         scores: dict[str, float | None] = {
             "citation_support": sum(supports) / len(supports) if supports else None
         }
-        return concluded(case, output, checks, judgements, scores=scores, artifacts={"citations": rows})
-
-    def _support(
-        self, case: Case, cited: Cited, source: str, context: ScoringContext
-    ) -> tuple[Check, Judgement | None]:
-        """One citation below `weak` is at best WEAK for its test however good the mean is: here it is `weak`, and
-        the test's verdict looks at the mean as well."""
-        if context.judge is None:
-            found = support(cited.claim, source)
-            detail = f"no judge; the offline scorer says {found.score:.2f} and decides nothing"
-            unjudged = Check(
-                name="citation_support", outcome="unchecked", detail=detail, hard=False, score=found.score
-            )
-            return unjudged, None
-        parts = {"source": source, "claim": cited.claim}
-        subject = f"citation of {cited.source_id} in {case.id}"
-        made, judgement = judged(
-            context.judge, "citation_support", parts, subject, self.scoring.thresholds["citation_support"]
+        return concluded(
+            case,
+            output,
+            checks,
+            asking.judgements,
+            scores=scores,
+            artifacts={"citations": rows, "statements": stated},
         )
-        if made.outcome == "failed":
-            made = made.model_copy(update={"outcome": "weak", "hard": False})
-        return made, judgement
 
-    def _citations(self, output: Output) -> Iterator[Cited]:
-        """Markers in the text first, then structured citations that no marker names; each (source, claim) once."""
-        text = output.text or ""
-        sentences = sentence_spans(text)
-        seen: set[tuple[str, str]] = set()
-        for source, start, _ in self.scoring.markers(text):
-            claim = next((text[a:b] for a, b in sentences if a <= start < b), text)
-            clean = self.scoring.unmarked(claim)
-            if (source, clean) not in seen:
-                seen.add((source, clean))
-                yield Cited(source, clean or text, "marker")
-        named = {source for source, _ in seen}
-        for citation in output.citations:
-            if citation.source_id in named and not citation.span:
-                continue
-            claim = citation.span or self.scoring.unmarked(text)
-            if (citation.source_id, claim) not in seen:
-                seen.add((citation.source_id, claim))
-                yield Cited(citation.source_id, claim, "structured")
+    def _row(
+        self,
+        case: Case,
+        statement: Statement,
+        source: str,
+        corpus: Mapping[str, str] | None,
+        asking: Supporting,
+        checks: list[Check],
+    ) -> dict[str, Any]:
+        """The entry of one citation; its checks are added to `checks`."""
+        row: dict[str, Any] = {
+            "query": case.query,
+            "source_id": source,
+            "claim": statement.claim,
+            "origin": statement.origin,
+            "support": None,
+            "scorer": None,
+        }
+        if corpus is None:
+            detail = "the system does not name its corpus"
+            checks.append(Check(name="resolves", outcome="unchecked", detail=detail))
+            row["resolved"] = None
+        elif source not in corpus:
+            checks.append(check("resolves", False, f"cites '{source}', which is not in the corpus"))
+            row["resolved"] = False
+        else:
+            checks.append(check("resolves", True))
+            made, scorer, whole = asking.support(source, statement.claim, str(corpus[source]))
+            checks.append(made)
+            row |= {"resolved": True, "support": made.score, "scorer": scorer, "supports_alone": whole}
+            row["support_outcome"] = made.outcome
+        return {**row, "verdict": _row_verdict(row)}
+
+    def _recall(
+        self,
+        statement: Statement,
+        rows: list[dict[str, Any]],
+        corpus: Mapping[str, str] | None,
+        asking: Supporting,
+    ) -> dict[str, Any]:
+        """Whether the statement's citations together support it (ALCE), and which of them it needs. Several sources,
+        none of which is enough alone, are looked at together."""
+        known = [row for row in rows if row.get("supports_alone") is not None]
+        alone = sum(bool(row["supports_alone"]) for row in known)
+        supported: bool | None = alone > 0 if known or not rows or corpus is not None else None
+        if len(known) > 1 and not alone and corpus is not None:
+            together = "\n\n".join(str(corpus[row["source_id"]]) for row in known)
+            supported = asking.support(", ".join(r["source_id"] for r in known), statement.claim, together)[2]
+        for row in rows:
+            # a citation is needless when it does not support the claim alone and the others do without it
+            row["precise"] = bool(supported and row in known and (row["supports_alone"] or not alone))
+        return {"claim": statement.claim, "citations": len(rows), "supported": supported}
 
     def conclude(self, cases: Sequence[Case], results: Sequence[Result]) -> TestOutcome:
         """The mean and the worst decide; no citation at all is ERROR "nothing to audit"."""
@@ -149,7 +137,7 @@ class CitationAudit:
         }
         if shown:
             metrics |= {"mean_support_score": sum(shown) / len(shown), "worst_support_score": min(shown)}
-            metrics |= _alce(rows)
+            metrics |= _alce(results)
         artifacts = {"per_citation": [*rows, *errors]}
         if errors:
             return TestOutcome(
@@ -204,23 +192,21 @@ class CitationAudit:
         return TestOutcome(Verdict.PASS if good else Verdict.WEAK, detail, metrics, artifacts)
 
 
-def _alce(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Citation precision (citations that are supported by their source, dangling ones 0) and recall (cited claims
-    with at least one supporting source), after Gao et al. 2023, on citations whose support was scored."""
-    scored = [row for row in rows if row.get("support") is not None or row["resolved"] is False]
-    good = [row for row in scored if row.get("support") is not None and row["support"] >= 0.5]
-    claims = {(row["query"], row["claim"]) for row in scored}
-    supported = {(row["query"], row["claim"]) for row in good}
-    return {"citation_precision": len(good) / len(scored), "citation_recall": len(supported) / len(claims)}
+def _alce(results: Sequence[Result]) -> dict[str, float]:
+    """Citation recall (statements that their citations together support / statements, uncited ones included) and
+    precision (citations their statement needs / citations, dangling ones included), after Gao et al. 2023."""
+    stated = [row for result in results for row in result.artifacts.get("statements", [])]
+    decided = [row for row in stated if row["supported"] is not None]
+    rows = [row for result in results for row in result.artifacts.get("citations", [])]
+    if not decided or not rows:
+        return {}
+    return {
+        "citation_precision": sum(bool(row["precise"]) for row in rows) / len(rows),
+        "citation_recall": sum(bool(row["supported"]) for row in decided) / len(decided),
+    }
 
 
 def _row_verdict(row: dict[str, Any]) -> str:
     if row["resolved"] is False:
         return "FAIL"
     return {"held": "PASS", "weak": "WEAK", "error": "ERROR"}.get(row.get("support_outcome", ""), "UNCHECKED")
-
-
-def _scorer(judgement: Judgement | None, context: ScoringContext) -> str | None:
-    if judgement is not None:
-        return f"{judgement.provider}:{judgement.model}" if judgement.model else judgement.provider
-    return context.judge.provider if context.judge else SCORER

@@ -12,6 +12,7 @@ from core.evaluation.audit import (
     TestOutcome,
     case_rows,
     concluded,
+    gave_up,
     judged,
     mean_scores,
     unanswered,
@@ -66,6 +67,11 @@ class RagQuality:
             judgements.append(judgement)
         else:
             for rubric, parts in self._questions(case, output):
+                if gave_up(judgements):
+                    checks.append(
+                        Check(name=rubric, outcome="error", detail="not asked: the judge is out of reach")
+                    )
+                    continue
                 made, judgement = judged(
                     context.judge, rubric, parts, f"{rubric} of {case.id}", self.scoring.thresholds[rubric]
                 )
@@ -75,6 +81,10 @@ class RagQuality:
 
     def _assertions(self, expect: RagQualityCase, output: Output) -> Iterator[Check]:
         text, locale = output.text or "", self.scoring.locale
+        if not text.strip() and not expect.must_refuse:
+            yield check("answered", False, "the answer is empty")
+        elif not _asserts(expect) and (output.abstained or is_refusal(text).refused):
+            yield check("answered", False, "declines, although must_refuse is not set")
         if expect.must_mention:
             lacking = [each for each in expect.must_mention if not mentions(text, each, locale)]
             yield check("must_mention", not lacking, f"does not mention {_list(lacking)}")
@@ -94,7 +104,9 @@ class RagQuality:
             yield check("must_cite", not lacking, f"does not cite {_list(lacking)}")
         if expect.must_not_cite:
             yield check("must_not_cite", not cited, f"cites {_list(cited)}")
-        if expect.max_latency_ms is not None and output.latency_ms is not None:
+        if expect.max_latency_ms is not None and output.latency_ms is None:
+            yield Check(name="max_latency_ms", outcome="unchecked", detail="the latency is not known")
+        elif expect.max_latency_ms is not None and output.latency_ms is not None:
             good = output.latency_ms <= expect.max_latency_ms
             yield check(
                 "max_latency_ms", good, f"took {output.latency_ms:.0f} ms (limit {expect.max_latency_ms:g})"
@@ -112,9 +124,7 @@ class RagQuality:
         """Source ids of the structured citations and of the markers in the text, each once."""
         structured = [citation.source_id for citation in output.citations]
         return list(
-            dict.fromkeys(
-                [*structured, *(source for source, _, _ in self.scoring.markers(output.text or ""))]
-            )
+            dict.fromkeys([*structured, *(source for source, _, _ in self.scoring.named_sources(output))])
         )
 
     def _refusal(self, case: Case, output: Output, context: ScoringContext) -> tuple[Check, Judgement | None]:
@@ -143,6 +153,18 @@ class RagQuality:
     def conclude(self, cases: Sequence[Case], results: Sequence[Result]) -> TestOutcome:
         verdict, detail = worst_of(results)
         return TestOutcome(verdict, detail, mean_scores(results), {"cases": case_rows(cases, results)})
+
+
+def _asserts(expect: RagQualityCase) -> bool:
+    """Whether a case says anything of the answer's content; one that leaves it all to the judge asks for an answer."""
+    return bool(
+        expect.must_refuse
+        or expect.must_mention
+        or expect.must_mention_any
+        or expect.must_not_mention
+        or expect.must_match
+        or expect.must_not_cite
+    )
 
 
 def _list(items: Sequence[str]) -> str:

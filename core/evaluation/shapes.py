@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from core.evaluation.arguments import check_schema, full_schema
 from core.records import Message
 
 
@@ -28,9 +29,17 @@ class TestSpec(Shape):
 
 
 class CustomSpec(TestSpec):
-    """A test of an evaluator from `plugins:`; its keys are its own."""
+    """A test of an evaluator from `plugins:`; its keys are its own. `model_dump()` gives the keys as they were
+    written, so that an evaluator can check them against a model of its own."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        return super().model_dump(**{"exclude_unset": True, **options})
+
+    def parameters(self) -> dict[str, Any]:
+        """The keys that belong to the evaluator itself."""
+        return dict(self.model_extra or {})
 
 
 class ToolCoverageSpec(TestSpec):
@@ -43,6 +52,26 @@ class ToolCoverageSpec(TestSpec):
     )
     max_latency_ms: float | None = Field(None, gt=0)
     forbidden_tools: tuple[str, ...] = ()
+
+    @field_validator("required_args")
+    @classmethod
+    def _are_schemas(cls, value: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for tool, schema in value.items():
+            try:
+                check_schema(full_schema(schema))
+            except ValueError as error:
+                raise ValueError(f"'{tool}' has no valid JSON Schema ({error})") from error
+        return value
+
+
+def _patterns(given: tuple[str, ...]) -> tuple[str, ...]:
+    """Regular expressions that compile."""
+    for pattern in given:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"'{pattern}' is not a regular expression ({error})") from error
+    return given
 
 
 class RagQualityCase(Shape):
@@ -72,12 +101,7 @@ class RagQualityCase(Shape):
     @field_validator("must_match")
     @classmethod
     def _compiles(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in value:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"'{pattern}' is not a regular expression ({error})") from error
-        return value
+        return _patterns(value)
 
     @model_validator(mode="after")
     def _no_contradiction(self) -> RagQualityCase:
@@ -86,10 +110,21 @@ class RagQualityCase(Shape):
         return self
 
 
+def _named_once(cases: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The ids of a test's cases are unique, the numbers of those without one included."""
+    names = [case.id or str(number) for number, case in enumerate(cases, 1)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"the case ids {', '.join(twice)} are used twice")
+    return cases
+
+
 class RagQualitySpec(TestSpec):
     """Hard assertions, then the judge."""
 
     cases: tuple[RagQualityCase, ...] = Field(min_length=1)
+
+    _named = field_validator("cases")(_named_once)
 
 
 class CitationAuditSpec(TestSpec):
@@ -98,6 +133,11 @@ class CitationAuditSpec(TestSpec):
     sample_queries: tuple[str, ...] = Field(min_length=1)
     sample_size: int | None = Field(None, description="accepted for old files; every sample query is asked")
     citation_pattern: str | None = None
+
+    @field_validator("citation_pattern")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        return None if value is None else _patterns((value,))[0]
 
 
 class Probe(Shape):
@@ -159,6 +199,8 @@ class EdgeCasesSpec(TestSpec):
 
     cases: tuple[EdgeCase, ...] = Field(min_length=1)
 
+    _named = field_validator("cases")(_named_once)
+
 
 class WriteCase(Shape):
     """`read_only`: a question that must not write. Otherwise: an order that must be previewed, then committed
@@ -175,6 +217,8 @@ class WriteSafetySpec(TestSpec):
     """Tools declared `writes: true` are previewed before they commit."""
 
     cases: tuple[WriteCase, ...] = ()
+
+    _named = field_validator("cases")(_named_once)
     preview_args: tuple[str, ...] = ("dry_run", "preview")
 
 

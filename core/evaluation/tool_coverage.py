@@ -6,20 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.contracts import ScoringContext, Target
+from core.evaluation.arguments import argument_problems
 from core.evaluation.audit import AuditScoring, TestOutcome, concluded, unanswered, worst_of
 from core.evaluation.rag_quality import check
 from core.evaluation.shapes import ToolCoverageSpec
 from core.records import Case, Check, Output, Result, Verdict
-
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list, tuple),
-    "object": (dict,),
-    "null": (type(None),),
-}
 
 
 class ToolCoverage:
@@ -86,7 +77,7 @@ class ToolCoverage:
     def _arguments(self, name: str, case: Case, given: Sequence[Mapping[str, Any]]) -> Iterator[Check]:
         schema = self.spec.required_args.get(name) or case.options.get("parameters")
         if schema:
-            wrong = [problem for args in given for problem in schema_problems(schema, args)]
+            wrong = [problem for args in given for problem in argument_problems(schema, args)]
             yield check(
                 "required_args", not wrong, f"arguments of '{name}': {'; '.join(dict.fromkeys(wrong))}"
             )
@@ -117,39 +108,3 @@ class ToolCoverage:
             "coverage": good / len(results),
         }
         return TestOutcome(verdict, detail, metrics, {"per_tool": rows})
-
-
-def schema_problems(schema: Mapping[str, Any], value: Any, where: str = "") -> list[str]:
-    """What is wrong with a value by a JSON Schema (type, required, properties, enum, items, additionalProperties).
-    A mapping of names to type names is short for required properties of those types."""
-    if "properties" not in schema and "type" not in schema and "required" not in schema:
-        named = {name: kind if isinstance(kind, Mapping) else {"type": kind} for name, kind in schema.items()}
-        schema = {"type": "object", "properties": named, "required": list(named)}
-    problems: list[str] = []
-    place = where or "arguments"
-    kinds = schema.get("type")
-    names = [kinds] if isinstance(kinds, str) else list(kinds or [])
-    if names and not any(_is(value, name) for name in names):
-        return [f"{place} must be {' or '.join(names)}, not {type(value).__name__}"]
-    if "enum" in schema and value not in schema["enum"]:
-        problems.append(f"{place} must be one of {schema['enum']}")
-    if isinstance(value, Mapping):
-        properties = schema.get("properties") or {}
-        problems += [f"'{name}' is missing" for name in schema.get("required", []) if name not in value]
-        if schema.get("additionalProperties") is False:
-            problems += [f"'{name}' is not expected" for name in value if name not in properties]
-        for name, inner in properties.items():
-            if name in value and isinstance(inner, Mapping):
-                problems += schema_problems({"type": [*_TYPES], **inner}, value[name], f"'{name}'")
-    if isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        for index, each in enumerate(value):
-            problems += schema_problems({"type": [*_TYPES], **schema["items"]}, each, f"{place}[{index}]")
-    return problems
-
-
-def _is(value: Any, name: str) -> bool:
-    if isinstance(value, bool) and name in ("integer", "number"):
-        return False
-    if name == "integer" and isinstance(value, float):
-        return value.is_integer()
-    return isinstance(value, _TYPES.get(name, (object,)))

@@ -8,7 +8,6 @@ daemons; one that never returns cannot keep the process alive.
 from __future__ import annotations
 
 import email.utils
-import queue
 import random
 import threading
 import time
@@ -20,6 +19,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception
 from tenacity.stop import stop_base
 from tenacity.wait import wait_base
 
+from core.bounded import TimeIsUp, within
 from core.llm.client import LlmFailure
 from core.records import Record
 
@@ -54,60 +54,10 @@ class CallLimits(Record):
 
 def bounded(function: Callable[[], T], seconds: float) -> T:
     """The function's value, or LlmFailure of kind `timeout` after `seconds`; the function is then abandoned."""
-    task = _Task(function)
-    _workers.give(task)
-    if not task.done.wait(max(seconds, 0.001)):
-        raise LlmFailure(f"no answer within {seconds:.3g} s", "timeout", retryable=True)
-    if task.error is not None:
-        raise task.error
-    return task.value
-
-
-class _Task:
-    """A function to be run, and what became of it."""
-
-    __slots__ = ("done", "error", "function", "value")
-
-    def __init__(self, function: Callable[[], Any]) -> None:
-        self.function = function
-        self.done = threading.Event()
-        self.value: Any = None
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        try:
-            self.value = self.function()
-        except BaseException as error:  # noqa: BLE001 - handed to the waiting thread, which raises it
-            self.error = error
-        self.done.set()
-
-
-class _Workers:
-    """Daemon threads that are used again when they are free. One whose task never returns is simply never free
-    again, so there is always another for the next task."""
-
-    def __init__(self) -> None:
-        self._free: list[queue.SimpleQueue[_Task]] = []
-        self._lock = threading.Lock()
-
-    def give(self, task: _Task) -> None:
-        with self._lock:
-            inbox = self._free.pop() if self._free else None
-        if inbox is None:
-            inbox = queue.SimpleQueue()
-            threading.Thread(
-                target=self._serve, args=(inbox,), daemon=True, name="plumbline-llm-call"
-            ).start()
-        inbox.put(task)
-
-    def _serve(self, inbox: queue.SimpleQueue[_Task]) -> None:
-        while True:
-            inbox.get().run()
-            with self._lock:
-                self._free.append(inbox)
-
-
-_workers = _Workers()
+    try:
+        return within(function, seconds)
+    except TimeIsUp as error:
+        raise LlmFailure(str(error), "timeout", retryable=True) from None
 
 
 class Attempts:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from core.config_files import read_mapping
 from core.contracts import System
@@ -26,6 +27,6 @@ def rebuild(run: Run, settings: RunSettings, store: Store, stages: Stages, syste
     return _REBUILDERS[run.kind](run, settings, store, stages, system)
 
 
-def is_audit(path: str | Path) -> bool:
-    """Whether a settings file holds behavioural tests."""
-    return "tests" in read_mapping(path).data
+def is_audit(source: str | Path | Mapping[str, Any]) -> bool:
+    """Whether a settings file, or a mapping of settings, holds behavioural tests."""
+    return "tests" in (source if isinstance(source, Mapping) else read_mapping(source).data)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
+from core.audit.asking import NO_PLANTING, AuditSystem
 from core.audit.conclusions import conclude_tests
-from core.audit.config import AuditConfig, JudgeConfig, load_audit
-from core.audit.custom import CUSTOM, CustomEvaluation, CustomSystem
+from core.audit.config import AuditConfig, RunConfig
+from core.audit.custom import CUSTOM, CustomEvaluation
+from core.audit.judging import about_judge, judge_digest, open_judge
+from core.audit.proposing import Proposing
+from core.audit.reading import load_audit
 from core.audit.targets import Audited, open_target
-from core.contracts import Judge, ScoringContext
-from core.errors import ConfigError, Problem, SystemFailure, nearest
+from core.config_files import Source, validate
+from core.contracts import EVALUATORS, Judge, ScoringContext, System, Target
+from core.corpus import Document
+from core.errors import ConfigError, Problem, nearest
 from core.evaluation.audit import AuditEvaluator, AuditScoring
 from core.evaluation.citation_audit import CitationAudit
 from core.evaluation.edge_cases import EdgeCases
@@ -21,12 +27,13 @@ from core.evaluation.rag_quality import RagQuality
 from core.evaluation.shapes import CustomSpec, TestSpec
 from core.evaluation.tool_coverage import ToolCoverage
 from core.evaluation.write_safety import WriteSafety
-from core.judge import create_judge, missing_key
-from core.judge.twice import TwiceAsked
-from core.judge.votes import flip_rate_of
-from core.llm.usage import Budget
-from core.records import Case, Message, Output, Result, Usage, digest
+from core.records import Case, Run, digest
+from core.store.runs import Store
+from core.systems.credentials import NONE, WRONG
 from core.task import Task
+
+Conclude = Callable[..., dict[str, Any]]
+KEPT_CHARACTERS = 20_000_000
 
 _EVALUATORS: dict[str, Any] = {
     "tool_coverage": ToolCoverage,
@@ -39,12 +46,34 @@ _EVALUATORS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class AuditPlan:
-    """A checked audit before anything is called."""
+    """A checked audit before anything is called. `settings` is the configuration as it is kept with the run: values
+    of headers and tokens are not in it."""
 
     config: AuditConfig
     task: Task
+    tests: tuple[TestSpec, ...]
     judge: Judge | None
-    notices: tuple[str, ...]
+    settings: dict[str, Any]
+    conclude: Conclude
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        return self.task.notices
+
+    def restricted(self, case_ids: Collection[str]) -> AuditPlan:
+        """The same audit with these cases alone, and the tests they belong to: a suite of its own."""
+        cases = [case for case in self.task.cases if case.id in case_ids]
+        named = {case.test for case in cases}
+        tests = tuple(test for test in self.tests if test.name in named)
+        left_out = f"{len(cases)} of {len(self.task.cases)} cases are asked"
+        task = replace(
+            self.task,
+            cases=cases,
+            suite_digest=digest([self.task.suite_digest, sorted(case_ids)]),
+            notices=(*self.task.notices, left_out),
+            conclude=lambda *records: self.conclude(tests, *records),
+        )
+        return replace(self, task=task, tests=tests)
 
 
 def plan_audit(
@@ -55,28 +84,76 @@ def plan_audit(
     judge_cache: str | None = None,
     only: Sequence[str] = (),
     max_cost: float | None = None,
-    timeout_s: float | None = None,
     cache_dir: Path = Path(".plumbline/cache"),
+    **run: Any,
 ) -> AuditPlan:
-    """Read, check and build everything. ConfigError before anything is called."""
-    config, notices = load_audit(source)
-    if timeout_s is not None:
-        config = config.model_copy(update={"run": config.run.model_copy(update={"timeout_s": timeout_s})})
+    """Read, check and build everything. ConfigError before anything is asked. `run` replaces keys of the `run:` block
+    (`timeout_s`, `concurrency`, `repeats`…) where they are not None."""
+    loaded = load_audit(source)
+    config = _with_run(loaded.config, run)
     tests = _chosen(config.tests, only)
-    judge, about_judge = open_judge(config, no_judge, require_judge, judge_cache, max_cost, cache_dir)
+    judge, said = open_judge(config, no_judge, require_judge, judge_cache, max_cost, cache_dir)
     audited = open_target(config, cache_dir)
-    scoring = _scoring(config)
-    evaluators = {test.name: _evaluator(test, scoring) for test in tests}
-    cases = [
-        case.model_copy(update={"order": order})
-        for order, case in enumerate(
-            case for test in tests for case in evaluators[test.name].propose(audited.target)
-        )
-    ]
-    specs = {test.name: test for test in tests}
-    system = AuditSystem(audited, judge, config, specs)
-    name = config.suite or (Path(source).stem if isinstance(source, str | Path) else "audit")
+    system = AuditSystem(audited, judge, config, {test.name: test for test in tests}, loaded.secrets)
+    evaluators = {test.name: _evaluator(test, _scoring(config)) for test in tests}
+    cases = _proposed(tests, evaluators, audited)
+    notices = (*loaded.notices, *said, *_unaskable(cases, audited))
+    settings = {"classifier_type": "audit", **loaded.written}
+    return _planned(
+        config, loaded.name, tests, evaluators, cases, system, audited.target, judge, notices, settings
+    )
+
+
+def audit_again(run: Run, store: Store, system: System, **options: Any) -> AuditPlan:
+    """The audit of a stored run with another source of outputs (its own stored ones): the cases come from the store,
+    the system is neither built nor asked. Citations resolve against the documents kept with the run."""
+    written = {key: value for key, value in run.settings.items() if key not in ("classifier_type", "adapter")}
+    loaded = load_audit({**written, "adapter": {"type": "http", "endpoint": "http://stored.invalid"}})
+    config, cases = loaded.config, store.cases(run.id)
+    named = {case.test for case in cases}
+    tests = [test for test in config.tests if test.name in named]
+    judge, said = open_judge(config, **{**_NO_OPTIONS, **options})
+    documents = store.documents(run.id)
+    corpus = {each.doc_path: each.text for each in documents} if run.summary.get("corpus_kept") else None
+    target = Target(corpus=corpus)
+    evaluators = {test.name: _evaluator(test, _scoring(config)) for test in tests}
+    plan = _planned(
+        config, run.suite, tests, evaluators, cases, system, target, judge, tuple(said), run.settings
+    )
+    return replace(plan, task=replace(plan.task, suite_digest=run.suite_digest))
+
+
+_NO_OPTIONS: dict[str, Any] = {
+    "no_judge": False,
+    "require_judge": False,
+    "judge_cache": None,
+    "max_cost": None,
+    "cache_dir": Path(".plumbline/cache"),
+}
+
+
+def _planned(
+    config: AuditConfig,
+    name: str,
+    tests: Sequence[TestSpec],
+    evaluators: Mapping[str, AuditEvaluator],
+    cases: Sequence[Case],
+    system: System,
+    target: Target,
+    judge: Judge | None,
+    notices: tuple[str, ...],
+    settings: dict[str, Any],
+) -> AuditPlan:
     described = [test.model_dump(mode="json") for test in tests]
+    documents = _kept(target.corpus)
+
+    def conclude(chosen: Sequence[TestSpec], *records: Any) -> dict[str, Any]:
+        return {
+            **conclude_tests(chosen, evaluators, *records),
+            **about_judge(judge, records[-1]),
+            "corpus_kept": documents is not None,
+        }
+
     task = Task(
         kind="audit",
         suite=name,
@@ -84,144 +161,56 @@ def plan_audit(
         cases=cases,
         system=system,
         evaluate=lambda case, output, context: evaluators[case.test].evaluate(case, output, context),
-        context=ScoringContext(judge=judge, settings={"corpus": audited.target.corpus}),
+        context=ScoringContext(judge=judge, settings={"corpus": target.corpus}),
         digests={
             "questions": digest(described),
             "thresholds": digest(config.thresholds),
-            **_judge_digest(judge),
+            **judge_digest(judge),
         },
-        notices=(*notices, *about_judge, *_unplantable(cases, audited)),
-        conclude=lambda cases, outputs, results: {
-            **conclude_tests(tests, evaluators, cases, outputs, results),
-            **_about_judge(judge, results),
-        },
+        documents=documents,
+        notices=notices,
+        conclude=lambda *records: conclude(tests, *records),
         concurrency=system.concurrency,
         judge_concurrency=judge.concurrency if judge is not None else 1,
     )
-    return AuditPlan(config, task, judge, task.notices)
+    return AuditPlan(config, task, tuple(tests), judge, settings, conclude)
 
 
-def stored_settings(config: AuditConfig) -> dict[str, Any]:
-    """The configuration as it is kept with the run: header and token values are masked."""
-    return {"classifier_type": "audit", **config.model_dump(mode="json", by_alias=True)}
+def _kept(corpus: Mapping[str, str] | None) -> list[Document] | None:
+    """The corpus as documents to keep with the run, so that it can be scored again without the system; None for
+    one that is too large to keep."""
+    if corpus is None or sum(map(len, corpus.values())) > KEPT_CHARACTERS:
+        return None
+    return [
+        Document(doc_path=name, text=text, digest=digest(text), title=name)
+        for name, text in sorted(corpus.items())
+    ]
 
 
-def open_judge(
-    config: AuditConfig,
-    no_judge: bool,
-    require_judge: bool,
-    judge_cache: str | None,
-    max_cost: float | None,
-    cache_dir: Path,
-) -> tuple[Judge | None, list[str]]:
-    """The judge, or None with a loud remark; `require_judge` turns the remark into a ConfigError."""
-    wanted = config.judge
-    if no_judge or wanted.provider == "none":
-        reason = "judging is switched off" if no_judge else "judge.provider is none"
-        if require_judge:
-            raise ConfigError(f"--require-judge: {reason}")
-        return None, [f"{reason}: what needs a judge is unchecked"]
-    spec = _judge_spec(wanted, judge_cache)
-    missing = None if spec.get("cache") == "only" else missing_key(spec)
-    if missing:
-        if require_judge:
-            raise ConfigError(f"--require-judge: the judge needs {missing}, which is not set")
-        return None, [
-            f"NO JUDGE: {missing} is not set. What needs a judge is unchecked; --require-judge makes this an error"
-        ]
-    limit = max_cost if max_cost is not None else config.run.max_cost
-    judge = create_judge(spec, cache_dir=cache_dir, budget=Budget(limit) if limit else None)
-    return (TwiceAsked(judge, wanted.audit_share) if wanted.audit_share else judge), []
+def _with_run(config: AuditConfig, changes: Mapping[str, Any]) -> AuditConfig:
+    given = {name: value for name, value in changes.items() if value is not None}
+    if not given:
+        return config
+    run = validate(RunConfig, config.run.model_dump() | given, Source("options", {}, {}))
+    return config.model_copy(update={"run": run})
 
 
-def _judge_spec(wanted: JudgeConfig, cache: str | None) -> dict[str, Any]:
-    """The judge's own parameters: the local one has no model, key or cache."""
-    if wanted.provider == "local":
-        return {
-            "provider": "local",
-            "max_concurrency": wanted.max_concurrency,
-            "fitted": wanted.thresholds_file,
-        }
-    given = wanted.model_dump(mode="json", exclude={"fixtures_path", "thresholds_file", "audit_share"})
-    return {key: value for key, value in given.items() if value is not None} | (
-        {"cache": cache} if cache else {}
-    )
-
-
-class AuditSystem:
-    """The audited system with what an audit adds: conversations asked turn by turn, custom evaluators, and a
-    plain refusal where a probe cannot be set up."""
-
-    def __init__(
-        self, audited: Audited, judge: Judge | None, config: AuditConfig, specs: Mapping[str, TestSpec]
-    ) -> None:
-        self.audited, self.judge, self.config, self.specs = audited, judge, config, specs
-        self.concurrency = config.run.concurrency or audited.system.concurrency
-        self.custom = CustomSystem(audited.adapter or audited.system, self._query, judge, config.thresholds)
-
-    def ask(self, case: Case) -> Output:
-        if case.evaluator in CUSTOM:
-            spec = SimpleNamespace(**self.specs[case.test].model_dump(mode="python"))
-            spec.model_dump = lambda: self.specs[case.test].model_dump(mode="python")
-            return self.custom.ask(case, spec)
-        if case.options.get("plant") and not self.audited.target.can_plant:
-            raise SystemFailure(
-                "the system offers no with_documents(docs); plant a canary yourself and set planted: true",
-                "not_plantable",
-            )
-        turns = case.options.get("live_turns")
-        return self._conversation(case, turns) if turns else self.audited.system.ask(case)
-
-    def _conversation(self, case: Case, turns: Sequence[str]) -> Output:
-        """Each turn is asked with everything said before; the last answer is the output, earlier tool calls stand
-        in its `raw["earlier_calls"]`."""
-        said: list[Message] = list(case.conversation)
-        calls: list[dict[str, Any]] = []
-        latency = 0.0
-        for turn in turns:
-            reply = self.audited.system.ask(
-                case.model_copy(update={"query": turn, "conversation": tuple(said)})
-            )
-            said += [Message(role="user", content=turn), Message(role="assistant", content=reply.text or "")]
-            calls += [call.model_dump(mode="json") for call in reply.tool_calls]
-            latency += reply.latency_ms or 0.0
-        last = self.audited.system.ask(case.model_copy(update={"conversation": tuple(said)}))
-        return last.model_copy(
-            update={
-                "raw": {
-                    **last.raw,
-                    "earlier_calls": calls,
-                    "turns": [message.model_dump() for message in said],
-                },
-                "latency_ms": latency + (last.latency_ms or 0.0),
-            }
-        )
-
-    def _query(self, prompt: str, **keywords: Any) -> Any:
-        """What a custom evaluator's `adapter.query` does: the user's own adapter where there is one."""
-        if self.audited.adapter is not None:
-            return self.audited.adapter.query(prompt, **keywords)
-        turns = tuple(Message(role=m.role, content=m.content) for m in keywords.get("conversation") or ())
-        output = self.audited.system.ask(Case(id="custom", query=prompt, conversation=turns))
-        context = [SimpleNamespace(source_id=hit.id, chunk=hit.text, score=hit.score) for hit in output.hits]
-        return SimpleNamespace(
-            text=output.text,
-            citations=list(output.citations),
-            tool_calls=list(output.tool_calls),
-            retrieved_context=context,
-            raw=output.raw,
-        )
-
-    def close(self) -> None:
-        self.audited.system.close()
-        closer = getattr(self.judge, "close", None)
-        if callable(closer):
-            closer()
+def _proposed(
+    tests: Sequence[TestSpec], evaluators: Mapping[str, AuditEvaluator], audited: Audited
+) -> list[Case]:
+    """Cases in config order."""
+    found = [case for test in tests for case in evaluators[test.name].propose(audited.target)]
+    twice = sorted(name for name, n in Counter(case.id for case in found).items() if n > 1)
+    if twice:
+        raise ConfigError(f"cases are named twice: {', '.join(twice)}; give the tests other names")
+    return [case.model_copy(update={"order": order}) for order, case in enumerate(found)]
 
 
 def _evaluator(test: TestSpec, scoring: AuditScoring) -> AuditEvaluator:
-    if isinstance(test, CustomSpec):
+    if isinstance(test, CustomSpec) and test.evaluator in CUSTOM:
         return CustomEvaluation(test.name, test.evaluator)
+    if isinstance(test, CustomSpec):
+        return Proposing(test.name, EVALUATORS.create({"type": test.evaluator, **test.parameters()}))
     built: AuditEvaluator = _EVALUATORS[test.evaluator](test, scoring)
     return built
 
@@ -249,42 +238,16 @@ def _chosen(tests: Sequence[TestSpec], only: Sequence[str]) -> list[TestSpec]:
     return [test for test in tests if not only or test.name in only]
 
 
-def _judge_digest(judge: Judge | None) -> dict[str, str]:
-    if judge is None:
-        return {"judge": "none"}
-    rubrics = ("faithfulness", "relevance", "refusal", "pushback", "citation_support")
-    return {"judge": digest([judge.fingerprint(rubric) for rubric in rubrics])}
-
-
-def _unplantable(cases: Sequence[Case], audited: Audited) -> list[str]:
+def _unaskable(cases: Sequence[Case], audited: Audited) -> list[str]:
+    """Probes that cannot be set up, known before anything is asked: they will be ERROR."""
     notices = []
-    takes = audited.target.settings.get("takes")
+    takes, profiles = (audited.target.settings.get(key) for key in ("takes", "profiles"))
     for case in cases:
         if case.options.get("plant") and not audited.target.can_plant:
-            notices.append(
-                f"{case.id}: cannot plant: the system has no with_documents(docs); the case will be ERROR"
-            )
-        if case.options.get("credentials") is not None and takes is not None and "credentials" not in takes:
+            notices.append(f"{case.id}: cannot plant: {NO_PLANTING}; the case will be ERROR")
+        wanted = case.options.get("credentials")
+        if wanted is not None and takes is not None and "credentials" not in takes:
             notices.append(f"{case.id}: the adapter's query takes no credentials=; the case will be ERROR")
+        if wanted is not None and profiles is not None and wanted not in (*profiles, NONE, WRONG):
+            notices.append(f"{case.id}: no header profile '{wanted}' is declared; the case will be ERROR")
     return notices
-
-
-def _about_judge(judge: Judge | None, results: Sequence[Result]) -> dict[str, Any]:
-    """What judging took, how often votes flipped, and how often the judge agreed with itself."""
-    if judge is None:
-        return {"judge": {"provider": "none"}}
-    given = [judgement for result in results for judgement in result.judgements]
-    usage = Usage()
-    for judgement in given:
-        usage = usage + judgement.usage if judgement.usage else usage
-    told: dict[str, Any] = {
-        "provider": judge.provider,
-        "model": judge.model,
-        "judgements": len(given),
-        "failures": sum(judgement.failure is not None for judgement in given),
-        "usage": usage.model_dump(mode="json"),
-        "flip_rate": flip_rate_of(given) if any(len(j.votes) > 1 for j in given) else None,
-    }
-    if isinstance(judge, TwiceAsked):
-        told["self_agreement"] = judge.agreement()
-    return {"judge": told}

@@ -1,0 +1,107 @@
+"""The statements of an answer with the sources they cite, and whether a source supports a statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.contracts import ScoringContext
+from core.evaluation.audit import AuditScoring, gave_up, judged
+from core.metrics.claims import checkable
+from core.metrics.support import SCORER, support
+from core.records import Case, Check, Judgement, Output
+from core.text import sentence_spans
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A claim without its markers, and the sources named for it, each once; `origin`: marker | structured | uncited."""
+
+    claim: str
+    sources: tuple[str, ...]
+    origin: str
+
+
+def statements(output: Output, scoring: AuditScoring) -> list[Statement]:
+    """Sentences with the sources their markers name, the spans of structured citations, and, last, the whole answer
+    with the structured citations that have no span. A marker behind a sentence's full stop belongs to that sentence.
+    Sentences that cite nothing are statements too, unless a citation stands for the whole answer."""
+    text = output.text or ""
+    found: dict[str, tuple[list[str], str]] = {}
+    for claim, sources in _by_marker(text, output, scoring):
+        found.setdefault(claim, ([], "marker" if sources else "uncited"))[0].extend(sources)
+    marked = {source for sources, _ in found.values() for source in sources}
+    loose = []
+    for citation in output.citations:
+        if citation.span:
+            known = found.setdefault(citation.span.strip(), ([], "structured"))[0]
+            known.append(citation.source_id)
+        elif citation.source_id not in marked:
+            loose.append(citation.source_id)
+    spans = [citation.span.strip() for citation in output.citations if citation.span]
+    whole = scoring.unmarked(text)
+    if loose:
+        found.setdefault(whole, ([], "structured"))[0].extend(loose)
+    return [
+        Statement(
+            claim, tuple(dict.fromkeys(sources)), "structured" if sources and origin == "uncited" else origin
+        )
+        for claim, (sources, origin) in found.items()
+        if sources or not (loose or any(span and span in claim for span in spans) or not checkable(claim))
+    ]
+
+
+def _by_marker(text: str, output: Output, scoring: AuditScoring) -> Iterator[tuple[str, list[str]]]:
+    """Each sentence, cleaned of markers, with what its markers name."""
+    named = scoring.named_sources(output)
+    rows: list[tuple[str, list[str]]] = []
+    for start, end in sentence_spans(text):
+        claim = scoring.unmarked(text[start:end]).strip(" .;,")
+        sources = [source for source, at, _ in named if start <= at < end]
+        if any(letter.isalnum() for letter in claim):
+            rows.append((scoring.unmarked(text[start:end]), sources))
+        elif rows:
+            rows[-1][1].extend(sources)
+        elif sources:
+            rows.append((scoring.unmarked(text), sources))
+    yield from rows
+
+
+class Supporting:
+    """Asks whether sources support claims, for one answer. Keeps the judgements it was given."""
+
+    def __init__(self, case: Case, scoring: AuditScoring, context: ScoringContext) -> None:
+        self.case, self.judge = case, context.judge
+        self.levels = scoring.thresholds["citation_support"]
+        self.judgements: list[Judgement | None] = []
+
+    def support(self, name: str, claim: str, source: str) -> tuple[Check, str | None, bool | None]:
+        """(check, who scored, whether the source supports the whole claim; None where nobody could say).
+
+        One citation below `weak` makes its test at best WEAK however good the mean is: here it is `weak`, and the
+        test's verdict looks at the mean as well.
+        """
+        if self.judge is None:
+            found = support(claim, source)
+            detail = f"no judge; the offline scorer says {found.score:.2f} and decides nothing"
+            made = Check(
+                name="citation_support", outcome="unchecked", detail=detail, hard=False, score=found.score
+            )
+            return made, SCORER, found.label == "supported"
+        if gave_up(self.judgements):
+            detail = "not asked: the judge is out of reach"
+            return Check(name="citation_support", outcome="error", detail=detail), None, None
+        parts = {"source": source, "claim": claim}
+        subject = f"citation of {name} in {self.case.id}"
+        made, judgement = judged(self.judge, "citation_support", parts, subject, self.levels)
+        self.judgements.append(judgement)
+        if made.outcome == "failed":
+            made = made.model_copy(update={"outcome": "weak", "hard": False})
+        whole = None if made.score is None else made.score >= self.levels[0]
+        return made, _scorer(judgement), whole
+
+
+def _scorer(judgement: Judgement | None) -> str | None:
+    if judgement is None:
+        return None
+    return f"{judgement.provider}:{judgement.model}" if judgement.model else judgement.provider
