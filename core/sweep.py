@@ -24,6 +24,8 @@ from core import pipeline, provenance
 from core.attribution import Attribution
 from core.attribution.trace import Trace
 from core.errors import ConfigError, EvalError, StoreError
+from core.inputs.cases import load_questions
+from core.inputs.documents import load_documents
 from core.records import Run
 from core.retrieval.stages import Stages
 from core.settings import RunSettings
@@ -177,7 +179,7 @@ def _prepare(design: SweepDesign, stages: Stages) -> None:
     first: EvalError | None = None
     for configuration in design.configurations:
         try:
-            TASKS[configuration.settings.classifier_type](configuration.settings, stages).system.close()
+            _read_inputs(configuration.settings, stages)
             break
         except EvalError as error:
             first = first or error
@@ -192,6 +194,21 @@ def _prepare(design: SweepDesign, stages: Stages) -> None:
         embedded.add(key)
         with contextlib.suppress(EvalError):  # what cannot be built fails in its own place, with its name
             _embed(settings, stages)
+
+
+def _read_inputs(settings: RunSettings, stages: Stages) -> None:
+    """Inputs are there and can be read; parsed documents are then in the cache of every process."""
+    if settings.classifier_type != "document_qa":
+        TASKS[settings.classifier_type](settings, stages).system.close()
+        return
+    load_questions(Path(settings.questions or ""))
+    load_documents(
+        settings.docs,
+        root=settings.docs_root,
+        parse_timeout=settings.parse_timeout,
+        cache_dir=Path(settings.cache_dir) / "parsed",
+        passwords=settings.passwords,
+    )
 
 
 def _embed(settings: RunSettings, stages: Stages) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from core import pipeline
 from core.cli.run import settings_flags
@@ -133,46 +132,36 @@ def _tell(console: Console, event: SweepProgress) -> None:
 
 
 def _print(result: SweepResult, *, quiet: bool) -> None:
-    console = Console()
     rows = records(result.ranking)
     if not quiet:
-        table = Table(box=None, pad_edge=False)
-        for heading in (
-            "rank",
-            "band",
-            "configuration",
-            "quality",
-            "95 % interval",
-            "pass",
-            "score_total",
-            "median ms",
-        ):
-            table.add_column(
-                heading, justify="left" if heading == "configuration" else "right", overflow="fold"
-            )
+        click.echo("rank  band  quality  95 % interval     pass  score_total  median ms  configuration")
         for row in rows[:20]:
-            table.add_row(*_cells(row))
-        console.print(table)
+            click.echo(_line(row))
         if len(rows) > 20:
-            console.print(f"… and {len(rows) - 20} more in experiment_ranking.csv")
+            click.echo(f"… and {len(rows) - 20} more in experiment_ranking.csv")
     for failed in result.failed:
-        console.print(
-            f"failed: {escape(failed.name)}: {escape(failed.message)}", style="red", highlight=False
-        )
+        click.echo(f"failed: {failed.name}: {failed.message}")
     winner, choice = result.attribution.summary["winner"], result.best["recommendation"]
-    console.print(escape(str(winner.get("statement", ""))), highlight=False)
+    click.echo(str(winner.get("statement", "")))
     if choice["experiment"]:
-        console.print(f"take {escape(choice['experiment'])}: {escape(choice['reason'])}", highlight=False)
-    console.print(f"sweep {result.sweep_id} · {escape(str(result.folder))}", highlight=False)
+        click.echo(f"take {choice['experiment']}: {choice['reason']}")
+    click.echo(f"sweep {result.sweep_id} · {result.folder}")
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    def number(name: str, style: str = ".3f") -> str:
-        return "–" if row[name] is None else format(row[name], style)
+def _line(row: dict[str, Any]) -> str:
+    def number(name: str, style: str, width: int) -> str:
+        return ("–" if row[name] is None else format(row[name], style)).rjust(width)
 
     interval = "–" if row["quality_low"] is None else f"{row['quality_low']:.3f} to {row['quality_high']:.3f}"
-    place = "–" if row["quality_rank"] is None else f"{row['quality_rank']:.0f}"
-    return [
-        place, number("band", ".0f"), escape(str(row["experiment"])), number("mean_design_quality_score"), escape(interval),
-        number("mean_auto_correct", ".0%"), number("score_total"), number("latency_p50_ms", ".0f"),
-    ]  # fmt: skip
+    parts = [
+        number("quality_rank", ".0f", 4),
+        number("band", ".0f", 4),
+        number("mean_design_quality_score", ".3f", 7),
+        interval.ljust(16),
+    ]
+    parts += [
+        number("mean_auto_correct", ".0%", 4),
+        number("score_total", ".3f", 11),
+        number("latency_p50_ms", ".0f", 9),
+    ]
+    return "  ".join([*parts, str(row["experiment"])])
