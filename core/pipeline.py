@@ -24,7 +24,7 @@ from core.retrieval.stages import Stages
 from core.settings import RunSettings
 from core.store.export import write_run_folder
 from core.store.runs import Store
-from core.task import Task
+from core.task import Task, merged
 from core.tasks import TASKS
 
 BATCH = 32
@@ -344,7 +344,10 @@ def _seal(task: Task, store: Store, current: Run, options: Options, seconds: flo
     summary = summarise(task.kind, cases, outputs, results, aggregates)
     summary.update(task.extra_summary)
     if task.conclude is not None:
-        summary.update(task.conclude(cases, outputs, results))
+        summary = merged(summary, task.conclude(cases, outputs, results))
+    if task.tables is not None:
+        for name, rows in task.tables(cases, outputs, results).items():
+            store.add_attribution(current.id, name, rows)
     summary.update({"notices": list(task.notices), "runtime_seconds": seconds})
     verdicts = Counter(result.verdict.value for result in results)
     folder = options.folder or Path(options.output_dir) / provenance.folder_name(current)

@@ -15,6 +15,8 @@ from core.contracts import ScoringContext, System
 from core.corpus import Document, ParsingReport
 from core.records import Case, Output, Result
 
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -22,7 +24,8 @@ class Task:
     comparability. `documents` and `reports` are kept with the run, so that evidence can be shown on its page and
     the run scored again without the files. `artifacts` are writers of further files of the run folder (file name → function that writes
     it to the given path). `notices` are remarks about the input worth showing (never errors). `conclude` adds to
-    the summary what follows from all results together (the verdicts of an audit's tests)."""
+    the summary what follows from all results together (the verdicts of an audit's tests); a mapping is added to
+    the one of the same key. `tables` gives tables to keep with the run (name → rows of plain values)."""
 
     kind: str
     suite: str
@@ -39,5 +42,16 @@ class Task:
     notices: tuple[str, ...] = ()
     extra_summary: Mapping[str, Any] = field(default_factory=dict)
     conclude: Callable[[Sequence[Case], Sequence[Output], Sequence[Result]], Mapping[str, Any]] | None = None
+    tables: Callable[[Sequence[Case], Sequence[Output], Sequence[Result]], Tables] | None = None
     concurrency: int | None = None
     judge_concurrency: int = 1
+
+
+def merged(summary: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """A summary with further keys; where both hold a mapping under a key, its entries are joined."""
+    joined = dict(summary)
+    for key, value in more.items():
+        present = joined.get(key)
+        both = isinstance(present, Mapping) and isinstance(value, Mapping)
+        joined[key] = {**present, **value} if both else value  # type: ignore[dict-item]
+    return joined
