@@ -21,12 +21,15 @@ st.set_page_config(page_title="Plumbline", page_icon="📐", layout="wide")
 
 review = source.review_mode()
 results = [
-    st.Page("app_pages/home.py", title="Home", icon=":material/home:", url_path="home", default=True),
+    st.Page("app_pages/home.py", title="Home", icon=":material/home:", url_path="start", default=True),
     st.Page("app_pages/run.py", title="Run", icon=":material/monitoring:", url_path="run"),
     st.Page("app_pages/verdicts.py", title="Verdicts", icon=":material/checklist:", url_path="verdicts"),
     st.Page(
         "app_pages/case.py", title="Case", icon=":material/search:", url_path="case", visibility="hidden"
     ),
+    st.Page("app_pages/compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
+    # the default page answers to the bare address only; a link to /home must work as well
+    st.Page("app_pages/home.py", title="Home", url_path="home", visibility="hidden"),
 ]
 making = [
     st.Page("app_pages/new.py", title="New run", icon=":material/add_circle:", url_path="new"),

@@ -243,3 +243,14 @@ STATUS = {
 
 def status_word(status: str) -> str:
     return STATUS.get(status, status.capitalize())
+
+
+def signed(share: float) -> str:
+    """A difference of shares without its unit: -0.14 → "−14", 0.06 → "+6"."""
+    rounded = round(share * 100)
+    return f"+{rounded}" if rounded > 0 else f"{MINUS}{-rounded}" if rounded < 0 else "0"
+
+
+def signed_plain(number: float | None) -> str:
+    """A difference on its own scale with its sign; None → "–"."""
+    return MISSING if number is None else f"+{plain(number)}" if number > 0 else plain(number)

@@ -18,6 +18,10 @@ PAGES = {
     "case": "app_pages/case.py",
     "new": "app_pages/new.py",
     "data": "app_pages/data.py",
+    **{
+        name: f"app_pages/{name}.py"
+        for name in "compare trends sweep causes pareto classes calibration judge reference".split()
+    },
 }
 
 
@@ -26,38 +30,48 @@ def run_label(run: Mapping[str, Any]) -> str:
     return f"{run['name']} ({str(run['id']).rsplit('-', 1)[-1]})"
 
 
-def follow_address(key: str) -> str | None:
-    """Let the address decide a bound widget's value: after a click on a link the browser still holds the value
-    that was shown before. Call before the widget; returns what the address asks for."""
-    asked = st.query_params.get(key)
-    if asked and asked != st.session_state.get(key):
-        st.session_state[key] = asked
-    return asked
+# The run and the case are plain query parameters and not bound widgets: a bound widget takes its old value back
+# to the address when a link leads to the same page (seen in Chromium with 1.67), and `st.switch_page` refuses them.
 
 
 def run_picker() -> None:
     """The run all pages speak of, chosen in the sidebar and kept in the address. Called by the frame only.
 
-    A link may name a run by id, label or name. What no run answers to is said, never silently replaced.
+    A link names a run by its id; its label or name will do. What no run answers to is said, never silently
+    replaced. Without a choice pages speak of the newest run.
     """
-    offered = {run_label(each): each["id"] for each in runs.choices()}
+    offered = {each["id"]: run_label(each) for each in runs.choices()}
     if not offered:
         return
-    asked = st.query_params.get("run") or st.session_state.get("run")
-    found = runs.resolve(asked) if asked and asked not in offered else None
-    st.session_state["unknown_run"] = asked if asked and asked not in offered and found is None else None
-    label = run_label(found) if found else asked if asked in offered else None
-    if found:
-        offered.setdefault(run_label(found), found["id"])
-    if label and label != st.session_state.get("run"):
-        st.session_state["run"] = label
-    elif label is None and st.session_state.get("run"):
-        st.session_state["run"] = None
+    state, asked = st.session_state, st.query_params.get("run")
+    found: Mapping[str, Any] | None = None
+    if asked:
+        found = {"id": asked} if asked in offered else runs.resolve(asked)
+        if found is not None and found["id"] != state.get("run_written"):
+            state["run_chosen"] = found["id"]
+    state["unknown_run"] = asked if asked and found is None else None
+    current = found["id"] if found else state.get("run_chosen")
+    if current and current not in offered:
+        again = runs.resolve(current)
+        offered, current = ({again["id"]: run_label(again), **offered}, current) if again else (offered, None)
+    shown = current if current != state.get("run_written") else None
+    if state.get("run_picker") != shown:
+        state["run_picker"] = shown
     with st.sidebar:
-        picked = st.selectbox(
-            "Run", list(offered), index=None, key="run", bind="query-params", placeholder="Newest run"
-        )
-    st.session_state["run_id"] = offered[picked] if picked else next(iter(offered.values()))
+        st.selectbox(
+            "Run", list(offered), index=None, key="run_picker", format_func=lambda each: offered.get(each, each),
+            placeholder="Newest run", on_change=_run_picked,
+        )  # fmt: skip
+    state["run_id"] = current or next(iter(offered))
+
+
+def _run_picked() -> None:
+    picked = st.session_state["run_picker"]
+    st.session_state["run_chosen"], st.session_state["run_written"] = picked, None
+    if picked:
+        st.query_params["run"] = picked
+    else:
+        st.query_params.pop("run", None)
 
 
 def chosen_run() -> runs.Version:
@@ -75,6 +89,10 @@ def chosen_run() -> runs.Version:
     if version is None:
         no_runs()
         st.stop()
+    if run_id and st.query_params.get("run") != run_id:
+        # what is shown stands in the address, so that a link reopens it tomorrow
+        st.query_params["run"] = run_id
+        st.session_state["run_written"] = run_id if run_id != st.session_state.get("run_chosen") else None
     return version
 
 
@@ -83,7 +101,7 @@ def link_to(
 ) -> None:
     """A link inside the dashboard that carries the run and further parameters in its address. `icon` is the name
     of a Material symbol."""
-    query = {"run": run_label(run)} if run else {}
+    query = {"run": run["id"]} if run else {}
     query.update({name: value for name, value in params.items() if value not in (None, "", [], ())})
     st.page_link(
         PAGES[page],

@@ -1,0 +1,176 @@
+"""Two runs side by side, and up to ten: what `core.store.compare` finds, paged for the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.errors import StoreError
+from core.store.compare import CaseDifference, Comparison, Pair, case_difference, compare_runs
+from core.store.compare.page import compare_page
+from dashboard.queries import source
+from dashboard.queries.cases import DERIVED
+from dashboard.queries.runs import Version, key_of
+
+PAGE_SIZE = 25
+MOST_RUNS = 10
+# what a reader filters by, in the order of attention; "error" and "changed" are the two kinds of not comparable
+CHANGES = (
+    "regressed",
+    "fixed",
+    "flipped",
+    "error",
+    "changed",
+    "only_in_baseline",
+    "only_in_candidate",
+    "same",
+)
+_CHANGE_OF = {
+    "broken": "regressed",
+    "fixed": "fixed",
+    "flaky": "flipped",
+    "only_in_a": "only_in_baseline",
+    "only_in_b": "only_in_candidate",
+    "unchanged": "same",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which cases of a comparison; an empty field wants everything. `search` looks in id and question."""
+
+    changes: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    search: str = ""
+
+
+# a comparison of 10,000 cases is shared and never changed; a copy at every click would cost more than reading it
+@st.cache_resource(max_entries=24, show_spinner="Comparing the two runs case by case…")
+def comparison(a: Version, b: Version) -> Comparison:
+    """The baseline `a` against the candidate `b`."""
+    with source.opened() as store:
+        assert store is not None  # versions come from a store
+        return compare_runs(store, a.run_id, b.run_id)
+
+
+def change_of(pair: Pair) -> str:
+    """regressed | fixed | flipped | error | changed | only_in_baseline | only_in_candidate | same."""
+    if pair.status == "not_comparable":
+        return "error" if pair.note.startswith("ERROR") else "changed"
+    return _CHANGE_OF[pair.status]
+
+
+def counts(found: Comparison, wanted: Wanted = Wanted()) -> dict[str, int]:
+    """Cases by change under the other filters: a count never depends on its own filter."""
+    others = Wanted((), wanted.types, wanted.search)
+    number = dict.fromkeys(CHANGES, 0)
+    for pair in found.pairs:
+        if _matches(pair, others):
+            number[change_of(pair)] += 1
+    return number
+
+
+def question_types(found: Comparison) -> dict[str, int]:
+    """Cases by question type, most frequent first."""
+    kinds = pd.Series([pair.question_type for pair in found.pairs if pair.question_type], dtype=object)
+    return {str(kind): int(n) for kind, n in kinds.value_counts().items()}
+
+
+def chosen(found: Comparison, wanted: Wanted) -> list[Pair]:
+    """The pairs that match, what needs attention first, then in file order."""
+    place = {change: number for number, change in enumerate(CHANGES)}
+    pairs = [pair for pair in found.pairs if _matches(pair, wanted)]
+    return sorted(pairs, key=lambda pair: (place[change_of(pair)], pair.position))
+
+
+def _matches(pair: Pair, wanted: Wanted) -> bool:
+    if wanted.changes and change_of(pair) not in wanted.changes:
+        return False
+    if wanted.types and pair.question_type not in wanted.types:
+        return False
+    text = wanted.search.strip().casefold()
+    return not text or text in pair.query.casefold() or text in pair.id.casefold()
+
+
+def by_case(found: Comparison) -> dict[str, Pair]:
+    """Pairs by the baseline's case id, for the further columns of a matrix."""
+    return {pair.a.case_id: pair for pair in found.pairs if pair.a is not None}
+
+
+@source.cached
+def scores(of: Version, metric: str, case_ids: tuple[str, ...] = ()) -> dict[str, float]:
+    """Case id → score of one metric, averaged over the repeats; cases without one are left out. All cases, or
+    those that are named."""
+    value = DERIVED.get(metric, "score(r.layout, r.scores, ?)")
+    params: list[Any] = [] if metric in DERIVED else [metric]
+    where = ""
+    if case_ids:
+        where = f" AND c.id IN ({', '.join('?' * len(case_ids))})"
+    found = source.rows(
+        f"SELECT c.id, avg({value}) AS score FROM results r JOIN cases c ON c.key = r.case_key "
+        f"WHERE r.run_key = ?{where} GROUP BY c.key",
+        [*params, key_of(of), *case_ids],
+    )
+    return {row["id"]: row["score"] for row in found if row["score"] is not None}
+
+
+def score_pairs(found: Comparison, a: Version, b: Version, metric: str) -> pd.DataFrame:
+    """Cases scored in both runs: case_id, query, change, a, b."""
+    left, right = scores(a, metric), scores(b, metric)
+    rows = [
+        (pair.id, pair.query, change_of(pair), left[pair.a.case_id], right[pair.b.case_id])
+        for pair in found.pairs
+        if pair.a and pair.b and pair.a.case_id in left and pair.b.case_id in right
+    ]
+    return pd.DataFrame(rows, columns=["case_id", "query", "change", "a", "b"])
+
+
+@source.cached
+def difference(a: Version, b: Version, case_a: str, case_b: str, repeat: int = 0) -> CaseDifference | None:
+    """What changed in one case; None where one of the runs has no such case any more."""
+    with source.opened() as store:
+        if store is None:
+            return None
+        try:
+            return case_difference(store, a.run_id, b.run_id, case_a, case_b, repeat=repeat)
+        except StoreError:
+            return None
+
+
+def html(comparisons: Sequence[Comparison]) -> str:
+    """The comparison as one self-contained HTML file."""
+    with source.opened() as store:
+        assert store is not None
+        return compare_page(store, comparisons)
+
+
+def suggested_baseline(of: Version) -> str | None:
+    """The run a candidate is best held against: the pinned baseline of its suite, else the run of the same suite
+    and kind sealed before it, else after it; None where it is alone."""
+    here = source.first("SELECT key, suite, kind, created_at FROM runs WHERE id = ?", [of.run_id])
+    if here is None:
+        return None
+    params = [here["suite"], here["kind"], of.run_id]
+    pinned = source.first(
+        "SELECT r.id FROM baselines b JOIN runs r ON r.key = b.run_key WHERE r.suite = ? AND r.kind = ? AND r.id <> ? "
+        "AND r.deleted_at IS NULL ORDER BY b.pinned_at DESC LIMIT 1",
+        params,
+    )
+    other = pinned or source.first(
+        "SELECT id FROM runs WHERE suite = ? AND kind = ? AND id <> ? AND status = 'sealed' AND deleted_at IS NULL "
+        "ORDER BY created_at > ?, CASE WHEN created_at > ? THEN created_at END, created_at DESC, key DESC LIMIT 1",
+        [*params, here["created_at"], here["created_at"]],
+    )
+    return str(other["id"]) if other else None
+
+
+def baseline_names() -> dict[str, str]:
+    """Run id → the names it is pinned under as a baseline."""
+    found = source.rows(
+        "SELECT r.id, group_concat(b.name, ', ') AS names FROM baselines b JOIN runs r ON r.key = b.run_key GROUP BY r.key"
+    )
+    return {row["id"]: row["names"] for row in found}
