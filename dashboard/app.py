@@ -36,7 +36,7 @@ making = [
     st.Page("app_pages/data.py", title="Data", icon=":material/folder_open:", url_path="data"),
 ]
 page = st.navigation(
-    {"Results": results, "Make": making} if not review else {"Results": results}, expanded=True
+    {"Results": results, "Make": making} if not review else {"Results": [*results, making[-1]]}, expanded=True
 )
 
 try:

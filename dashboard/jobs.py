@@ -41,10 +41,9 @@ def start_demo(token: str) -> str:
 def resume(job: dict[str, Any], *, token: str) -> str:
     """Go on with the run of a job that was stopped, failed or lost: only what is missing is asked."""
     settings = dict(job["settings"])
-    if job.get("run_id"):
+    if job.get("run_id") and job["kind"] == "run":
         settings["resume"] = job["run_id"]
-    kind = "run" if job.get("run_id") and job["kind"] == "run" else job["kind"]
-    return start(settings, token=token, kind=kind)
+    return start(settings, token=token, kind=job["kind"])
 
 
 def cancel(job_id: str) -> None:

@@ -24,7 +24,7 @@ if not runs.count():
         title="No run has read documents yet",
     )
     st.stop()
-version = widgets.chosen_run()
+version = widgets.chosen_run(titled=True)
 run = runs.run(version)
 reports = runs.parsing_reports(version)
 if reports.empty:

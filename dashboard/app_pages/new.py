@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import widgets
+from dashboard import widgets, wording
 from dashboard.parts import form, progress
-from dashboard.queries import descriptions
+from dashboard.queries import descriptions, jobs
 
 st.title("New run")
-st.markdown("Choose documents and questions; everything else has a default that can stay.")
-progress.live_jobs()
+under_way = jobs.live()
+if under_way:
+    st.markdown(f"{wording.plural(len(under_way), 'run')} under way; progress is shown below the form.")
+else:
+    st.markdown("Choose documents and questions; everything else has a default that can stay.")
 
 described = descriptions.description()
 if described.get("error"):
@@ -21,6 +24,5 @@ if described.get("error"):
     widgets.quote(described["error"], height=240)
     st.stop()
 
-form.problems()
-given = form.ask(described)
-form.start_button(given)
+form.start_button(form.ask(described))
+progress.live_jobs()

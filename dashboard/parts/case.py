@@ -28,7 +28,7 @@ OUTCOMES = {
 
 def navigation(version: Version, run: Mapping[str, Any]) -> str:
     """Which case; previous, next, and the next one with trouble. Stops with a way out where none was chosen."""
-    case_id = widgets.follow_address("case") or st.session_state.get("case") or ""
+    case_id = st.query_params.get("case", "")
     place = cases.neighbours(version, case_id) if case_id else {}
     with st.container(horizontal=True, vertical_alignment="center"):
         widgets.link_to("verdicts", "All verdicts", run, icon="list")
@@ -42,19 +42,27 @@ def navigation(version: Version, run: Mapping[str, Any]) -> str:
         if place:
             here = f"{wording.count(place['position'])} of {wording.count(place['total'])}"
             st.caption(here, width="content")
+        if st.session_state.get("case_entry") != case_id:
+            st.session_state["case_entry"] = case_id
         st.text_input(
             "Case id",
-            key="case",
-            bind="query-params",
+            key="case_entry",
             width=200,
             label_visibility="collapsed",
             placeholder="Case id",
+            on_change=_entered,
         )
     if not case_id:
         st.title("Case")
         st.info("Open one from the list of verdicts, or enter its id above.", title="No case is chosen")
         st.stop()
-    return str(case_id)
+    # a link from case to case draws the page anew and leaves the old address in the browser: say it again
+    st.query_params.update({"run": run["id"], "case": case_id})
+    return case_id
+
+
+def _entered() -> None:
+    st.query_params["case"] = st.session_state["case_entry"]
 
 
 def chosen_repeat(repeats: int) -> int:

@@ -136,30 +136,6 @@ def start_button(given: dict[str, Any]) -> None:
     )
 
 
-def problems() -> None:
-    """What core found wrong with the settings of the last try, by key."""
-    mine = st.session_state.get("my_job")
-    job = job_queries.job(mine) if mine else None
-    if not job or job["status"] != "failed":
-        return
-    lines = [line.removeprefix("  - ") for line in job["error"].splitlines() if line.startswith("  - ")]
-    if lines:
-        st.warning(
-            "Nothing has run. Mend these settings and start again:\n"
-            + "\n".join(f"- {_shown(line)}" for line in lines),
-            title=f"{wording.plural(len(lines), 'setting')} cannot be used",
-        )
-
-
-def _shown(line: str) -> str:
-    name, colon, rest = line.partition(":")
-    return (
-        f"`{name}`{colon}{widgets.escaped(rest)}"
-        if name.replace("_", "").isalnum()
-        else widgets.escaped(line)
-    )
-
-
 def _start(given: dict[str, Any]) -> None:
     # the same settings make one job for as long as it is under way, however often the button is pressed
     nonce = st.session_state.setdefault("new_nonce", progress.new_token())

@@ -72,31 +72,47 @@ def _progress_text(job: dict[str, Any], name: str) -> str:
 
 
 def _ended(job: dict[str, Any], name: str) -> None:
-    title = {"failed": "failed", "cancelled": "was stopped", "lost": "has not been heard of"}.get(
-        job["status"], job["status"]
-    )
-    stored = f"{wording.plural(job['done'], 'answer')} stored" if job["done"] else "no answer was asked yet"
+    problems = [line.removeprefix("  - ") for line in job["error"].splitlines() if line.startswith("  - ")]
+    if problems:
+        _problems(problems)
+        return
+    words = {"failed": "failed", "cancelled": "was stopped", "lost": "has not been heard of"}
+    stored = f"{wording.plural(job['done'], 'answer')} stored" if job["done"] else "no question was asked yet"
+    resumable = bool(job.get("run_id")) and job["kind"] == "run"
+    what = "Resume goes on where it stopped." if resumable else "Start it again when the cause is mended."
     (st.info if job["status"] == "cancelled" else st.error)(
-        f"Nothing is lost: {stored}. "
-        + (
-            "Resume goes on where it stopped."
-            if job.get("run_id")
-            else "Start it again when the cause is mended."
-        ),
-        title=f"{widgets.escaped(name)} {title}",
+        f"Nothing is lost: {stored}. {what}",
+        title=f"{widgets.escaped(name)} {words.get(job['status'], job['status'])}",
     )
-    if job["error"]:
-        widgets.quote(job["error"], height=220)
+    said = job["error"] or (jobs.log_tail(job["id"]) if job["status"] in ("failed", "lost") else "")
+    if said:
+        widgets.quote(said, height=220)
     with st.container(horizontal=True):
-        if not source.review_mode() and (job.get("run_id") or job["kind"] == "demo"):
+        if not source.review_mode() and (resumable or job["kind"] == "demo"):
             st.button(
-                "Resume",
+                "Resume" if resumable else "Start again",
                 key=f"resume_{job['id']}",
                 icon=":material/play_circle:",
                 on_click=widgets.guarded(_resume),
                 args=(job,),
             )
         _open_run(job)
+
+
+def _problems(problems: list[str]) -> None:
+    """What core found wrong with the settings, by key."""
+    st.warning(
+        "Nothing has run. Mend these and start again:\n"
+        + "\n".join(f"- {_by_key(line)}" for line in problems),
+        title=f"{wording.plural(len(problems), 'setting')} cannot be used",
+    )
+
+
+def _by_key(problem: str) -> str:
+    name, colon, rest = problem.partition(":")
+    if name.replace("_", "").replace(".", "").isalnum():
+        return f"`{name}`{colon}{widgets.escaped(rest)}"
+    return widgets.escaped(problem)
 
 
 def _resume(job: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """What every page asks with and answers with: run picker, links, states, verdict badges, quoted text."""
 
-from dashboard.widgets.navigation import PAGES, chosen_run, follow_address, link_to, run_label, run_picker
+from dashboard.widgets.navigation import PAGES, chosen_run, link_to, run_label, run_picker
 from dashboard.widgets.states import failed, failed_callback, guarded, no_runs, unfinished
 from dashboard.widgets.text import SHOWN_CHARACTERS, escaped, facts, quote
 from dashboard.widgets.verdicts import repeat_strip, verdict_badge, verdict_cards
@@ -13,7 +13,6 @@ __all__ = [
     "facts",
     "failed",
     "failed_callback",
-    "follow_address",
     "guarded",
     "link_to",
     "no_runs",

@@ -96,14 +96,8 @@ def chosen_many(name: str, label: str, offered: Mapping[str, str]) -> list[str]:
     def picked() -> None:
         st.query_params[name] = st.session_state[key]
 
-    return list(
-        st.pills(
-            label,
-            list(offered),
-            selection_mode="multi",
-            key=key,
-            label_visibility="collapsed",
-            format_func=lambda each: offered.get(each, each),
-            on_change=picked,
-        )  # fmt: skip
-    )
+    pressed: list[str] = st.pills(
+        label, list(offered), selection_mode="multi", key=key, label_visibility="collapsed",
+        format_func=lambda each: offered.get(each, each), on_change=picked,
+    )  # fmt: skip
+    return list(pressed)

@@ -74,10 +74,12 @@ def _run_picked() -> None:
         st.query_params.pop("run", None)
 
 
-def chosen_run() -> runs.Version:
+def chosen_run(*, titled: bool = False) -> runs.Version:
     """The chosen run, or the newest. Says what is wrong and stops where there is none."""
     unknown = st.session_state.get("unknown_run")
     if unknown:
+        if not titled:
+            st.title("Unknown run")
         st.warning(
             "It may have been deleted, or the link belongs to another store. Choose a run in the sidebar.",
             title="No run answers to this link",

@@ -16,14 +16,14 @@ from dashboard.widgets.text import quote
 
 def no_runs() -> None:
     """Nothing is stored yet: say what would be here, and how to fill it."""
+    st.title("No runs yet")
     st.info(
         "Runs appear here with their verdicts, scores and intervals, one row each. "
         + (
             "This dashboard only shows; runs are made with `plumbline run`."
             if source.review_mode()
             else "Compute the demo on the home page, or start a run of your own under **New run**."
-        ),
-        title="No runs yet",
+        )
     )
     if not source.review_mode():
         st.page_link("app_pages/home.py", label="Go to the home page")

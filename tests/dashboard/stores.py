@@ -250,10 +250,14 @@ def two_runs(path: Path) -> None:
         plain(store, 16, 2, "candidate", shift=1)
 
 
+def hostile_id(number: int) -> str:
+    return f"{HOSTILE[number][:30]}·{number}"
+
+
 def hostile(path: Path) -> None:
     """Text that breaks screens, as question, gold, answer, passage and name."""
     cases = [
-        case(n, text, id=f"{text[:30]}·{n}", gold_answer=text, question_type=text[:20])
+        case(n, text, id=hostile_id(n), gold_answer=text, question_type=text[:20])
         for n, text in enumerate(HOSTILE)
     ]
     outputs = [
