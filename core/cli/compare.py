@@ -10,11 +10,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from core import components
 from core.cli.store import store_option
+from core.contracts import METRICS
 from core.store.compare import Comparison, compare_many, sentence
 from core.store.compare.page import compare_page
 from core.store.runs import Store
 
+SHIPPED = components.SHIPPED  # loaded so that every metric has its name, kind and direction
 _LISTED = 15
 
 
@@ -28,7 +31,7 @@ _LISTED = 15
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write one self-contained page.",
 )
-@click.option("--all", "show_all", is_flag=True, help="List every changed case.")
+@click.option("--all", "show_all", is_flag=True, help="List every metric and every changed case.")
 @click.pass_context
 def compare(
     ctx: click.Context,
@@ -61,6 +64,8 @@ def compare(
 def print_comparison(comparison: Comparison, listed: int | None) -> None:
     """Counts, metrics and changed cases of one comparison."""
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
     a, b = comparison.a, comparison.b
     console.print(f"[bold]{escape(b.name)}[/bold] ({b.id}) against [bold]{escape(a.name)}[/bold] ({a.id})")
     for problem in comparison.problems:
@@ -77,29 +82,26 @@ def print_comparison(comparison: Comparison, listed: int | None) -> None:
     if comparison.pass_rate is not None:
         console.print(escape(sentence(comparison.pass_rate)))
     if comparison.metrics:
-        console.print(_metrics(comparison))
+        console.print(_metrics(comparison, everything=listed is None))
+        if listed is not None:
+            console.print(
+                "(headline metrics and what changed; --all lists every metric and case)", style="dim"
+            )
     _cases(console, comparison, listed)
 
 
-def _metrics(comparison: Comparison) -> Table:
+def _metrics(comparison: Comparison, *, everything: bool) -> Table:
+    """Headline metrics and what changed; all of them when asked for."""
     table = Table(box=None, pad_edge=False)
-    for name in (
-        "metric",
-        "baseline",
-        "candidate",
-        "Δ",
-        "95 % interval",
-        "p corr.",
-        "detectable",
-        "n",
-        "change",
-    ):
+    for name in ("metric", "baseline", "candidate", "Δ", "95 % interval", "p corr.", "n", "change"):
+        left = name in ("metric", "change")
         table.add_column(
-            name, justify="left" if name in ("metric", "change") else "right", no_wrap=name != "metric"
+            name, justify="left" if left else "right", no_wrap=True, max_width=26 if left else None
         )
     colours = {"better": "green", "worse": "red"}
     for metric in comparison.metrics:
-        if metric.delta is None:
+        headline = metric.metric in METRICS and METRICS[metric.metric].headline
+        if metric.delta is None or not (everything or headline or metric.change in colours):
             continue
         interval = (
             "–" if metric.interval is None else f"{metric.interval.low:+.3f} to {metric.interval.high:+.3f}"
@@ -111,7 +113,6 @@ def _metrics(comparison: Comparison) -> Table:
             f"{metric.delta:+.3f}",
             interval,
             "–" if metric.p_holm is None else f"{metric.p_holm:.3f}",
-            "–" if metric.detectable is None else f"{metric.detectable:.3f}",
             str(metric.n),
             metric.change,
             style=colours.get(metric.change, ""),

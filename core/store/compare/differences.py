@@ -121,11 +121,19 @@ def rate_detectable(n: int, discordance: float, *, alpha: float = ALPHA, sided: 
     return detectable_difference(n, pi, alpha, sided=sided)
 
 
+def _mean_detectable(kind: str, n: int, sd: float) -> float | None:
+    """None where no question differs: the spread that a difference would have is not known then. A rate is
+    bounded, so that something can be said."""
+    if sd > _TOLERANCE:
+        return detectable_mean_difference(n, sd)
+    return rate_detectable(n, 0.0) if kind == "binary" else None
+
+
 def _graded(d: Any, clusters: Sequence[str | None], kind: str, level: float, seed: int) -> dict[str, Any]:
     bounds = (-1.0, 1.0) if kind in ("binary", "bounded") else (None, None)
     grouped = clusters if is_clustered(clusters) else None
     if len(d) > LARGE:
-        return _large(d, grouped, bounds, level)
+        return _large(d, grouped, bounds, level, kind)
     found = paired_mean(d, grouped, level=level, bounds=bounds, seed=seed)
     assert found is not None
     return {
@@ -134,13 +142,15 @@ def _graded(d: Any, clusters: Sequence[str | None], kind: str, level: float, see
         "win": found.win,
         "tie": found.tie,
         "loss": found.loss,
-        "detectable": detectable_mean_difference(found.n_clusters if grouped else found.n, found.sd),
+        "detectable": _mean_detectable(kind, found.n_clusters if grouped else found.n, found.sd),
         "test": "sign_flip",
         "note": "skewed: p approximate" if found.skewed else "",
     }
 
 
-def _large(d: Any, clusters: Sequence[str | None] | None, bounds: Any, level: float) -> dict[str, Any]:
+def _large(
+    d: Any, clusters: Sequence[str | None] | None, bounds: Any, level: float, kind: str
+) -> dict[str, Any]:
     from scipy.special import stdtr
 
     mean = float(d.mean())
@@ -157,7 +167,7 @@ def _large(d: Any, clusters: Sequence[str | None] | None, bounds: Any, level: fl
         "win": win,
         "tie": len(d) - win - loss,
         "loss": loss,
-        "detectable": detectable_mean_difference(len(d), se * math.sqrt(len(d))),
+        "detectable": _mean_detectable(kind, len(d), se * math.sqrt(len(d))),
         "test": "t",
         "note": "",
     }

@@ -208,7 +208,7 @@ def _rate_sentence(metric: MetricDifference) -> str:
     if metric.interval is not None:
         interval = f", 95 % interval {metric.interval.low * 100:+.0f} to {metric.interval.high * 100:+.0f}"
     if metric.detectable is None:
-        tail = "; this suite is too small to detect a difference"
+        tail = "; this suite is too small to detect a difference" if metric.n else ""
     else:
         tail = f"; this suite can detect differences of about {metric.detectable * 100:.0f} points"
     gained, lost = (metric.win, metric.loss)

@@ -52,11 +52,12 @@ def metric_sentence(metric: Gated, decision: Decision) -> str:
         start = unit(low, sign=True).split(" ")[0]
         interval = f", {evidence.interval.level * 100:.0f} % interval {start} to {unit(high, sign=True)}"
     name = "mid-p" if evidence.binary else "p"
-    able = (
-        "this suite is too small to detect any drop"
-        if evidence.detectable is None
-        else f"this suite can detect drops of about {unit(evidence.detectable)}"
-    )
+    if evidence.detectable is not None:
+        able = f"this suite can detect drops of about {unit(evidence.detectable)}"
+    elif not evidence.gained and not evidence.lost:
+        able = "no question differs"
+    else:
+        able = "this suite is too small to detect any drop"
     needed = ""
     if metric.verdict != "FAIL" and evidence.needed is not None and evidence.needed > evidence.n:
         needed = (

@@ -18,12 +18,13 @@ import numpy as np
 
 from core.statistics.clusters import MIN_CLUSTERS, clustered_se, is_clustered
 from core.statistics.intervals import Interval, clustered_mean
-from core.statistics.paired import mcnemar_midp, newcombe, paired_counts, sign_flip
+from core.statistics.paired import mcnemar_midp, newcombe, paired_counts, paired_mean
 from core.statistics.power import detectable_mean_difference, questions_needed, questions_needed_mean
 from core.store.compare.differences import LARGE, rate_detectable
 from core.store.gate.policy import Mode
 
 Clusters = Sequence[str | None]
+_TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def gather(
     if not len(x):
         return None
     d = (y - x) * direction
-    gained, lost = int((d > 1e-12).sum()), int((d < -1e-12).sum())
+    gained, lost = int((d > _TINY).sum()), int((d < -_TINY).sum())
     grouped = (
         clusters
         if clusters is not None and is_clustered(clusters) and len(set(clusters)) >= MIN_CLUSTERS
@@ -83,36 +84,47 @@ def gather(
             else None,
             binary=True,
         )
-    p, se, units = _graded_p(d, grouped, seed)
-    sd = se * math.sqrt(units)
+    return _graded(d, grouped, level, margin, alpha, seed, power)
+
+
+def _graded(
+    d: Any, clusters: Clusters | None, level: float, margin: float, alpha: float, seed: int, power: bool
+) -> Evidence:
+    gained, lost = int((d > _TINY).sum()), int((d < -_TINY).sum())
+    bounds = (-1.0, 1.0) if np.abs(d).max() <= 1 else (None, None)
+    if len(d) <= LARGE:
+        found = paired_mean(d, clusters, level=level, bounds=bounds, alternative="less", seed=seed)
+        assert found is not None
+        interval, p, sd = found.interval, found.p, found.sd
+        units = found.n_clusters if clusters is not None else found.n
+    else:
+        interval = clustered_mean(list(d), clusters, level, bounds)
+        p, sd, units = _t_test(d, clusters)
+    tells = power and sd > _TINY
     return Evidence(
         n=len(d),
         delta=float(d.mean()),
-        interval=clustered_mean(
-            list(d), grouped, level, (-1.0, 1.0) if np.abs(d).max() <= 1 else (None, None)
-        ),
+        interval=interval,
         p=p,
         gained=gained,
         lost=lost,
-        detectable=detectable_mean_difference(units, sd, alpha, sided=1),
-        needed=questions_needed_mean(margin, sd, alpha, sided=1) if margin and power else None,
+        detectable=detectable_mean_difference(units, sd, alpha, sided=1) if tells else None,
+        needed=questions_needed_mean(margin, sd, alpha, sided=1) if margin and tells else None,
         binary=False,
     )
 
 
-def _graded_p(d: Any, clusters: Clusters | None, seed: int) -> tuple[float, float, int]:
-    """One-sided p that the mean is below 0, its standard error, and the number of units."""
+def _t_test(d: Any, clusters: Clusters | None) -> tuple[float, float, int]:
+    """One-sided p that the mean is below 0, standard deviation by unit, number of units."""
+    from scipy.special import stdtr
+
     if clusters is not None:
         se, units = clustered_se(d, clusters)
     else:
-        se, units = (float(d.std(ddof=1)) / math.sqrt(len(d)) if len(d) > 1 else 0.0), len(d)
-    if len(d) <= LARGE:
-        return sign_flip(d, clusters, alternative="less", seed=seed).p, se, units
-    from scipy.special import stdtr
-
-    if se <= 0:
-        return (1.0 if d.mean() >= 0 else 0.0), se, units
-    return float(stdtr(max(units - 1, 1), float(d.mean()) / se)), se, units
+        se, units = float(d.std(ddof=1)) / math.sqrt(len(d)), len(d)
+    mean = float(d.mean())
+    p = float(stdtr(max(units - 1, 1), mean / se)) if se > 0 else 1.0 if mean >= 0 else 0.0
+    return p, se * math.sqrt(units), units
 
 
 def verdict(evidence: Evidence, p_holm: float, *, margin: float, mode: Mode, alpha: float) -> tuple[str, str]:
