@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from core.records import Run
-from core.store.compare import Comparison, MetricDifference
 from dashboard import widgets, wording
 from dashboard.charts import differences
 from dashboard.queries import comparisons, runs, source
+from dashboard.queries.comparisons import Comparison, MetricDifference
 from dashboard.queries.runs import Version
 from dashboard.widgets import choices
 

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.store.compare import Comparison, Pair
 from dashboard import widgets, wording
 from dashboard.charts import differences, palette
 from dashboard.parts import compare_why
 from dashboard.queries import comparisons, descriptions, runs
+from dashboard.queries.comparisons import Comparison, Pair
 from dashboard.queries.runs import Version
 from dashboard.widgets import choices
 
@@ -183,7 +183,7 @@ def _columns(more: Sequence[tuple[str, Comparison]]) -> Mapping[str, Any]:
     looks = [*palette.ORDER, None]
     options = [palette.verdict_label(verdict) for verdict in looks]
     colors = [palette.look(verdict).badge for verdict in looks]
-    chips = st.column_config.MultiselectColumn(options=options, color=colors, width=105)  # type: ignore[arg-type]
+    chips = st.column_config.MultiselectColumn(options=options, color=colors, width=105)
     return {
         "change": st.column_config.TextColumn(width=115),
         "question": st.column_config.TextColumn(width=330),

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.store.compare import CaseDifference, Pair
 from dashboard import widgets, wording
 from dashboard.queries import comparisons, descriptions
+from dashboard.queries.comparisons import CaseDifference, Pair
 from dashboard.queries.runs import Version
 from dashboard.reasons import CLAIMS, reason
 

@@ -10,12 +10,20 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import StoreError
-from core.store.compare import CaseDifference, Comparison, Pair, case_difference, compare_runs
+from core.store.compare import (
+    CaseDifference,
+    Comparison,
+    MetricDifference,
+    Pair,
+    case_difference,
+    compare_runs,
+)
 from core.store.compare.page import compare_page
 from dashboard.queries import source
 from dashboard.queries.cases import DERIVED
 from dashboard.queries.runs import Version, key_of
 
+__all__ = ["CaseDifference", "Comparison", "MetricDifference", "Pair"]  # what parts and pages name
 PAGE_SIZE = 25
 MOST_RUNS = 10
 # what a reader filters by, in the order of attention; "error" and "changed" are the two kinds of not comparable

@@ -38,7 +38,8 @@ def test_the_first_line_has_the_number_and_its_interval(monkeypatch: pytest.Monk
         "Candidate 75 %, baseline 75 % pass on the same 16 questions: ±0 points, 95 % interval −"
     )
     assert "Inconclusive; this suite can detect differences of about" in first
-    assert param(app, "run") == CANDIDATE and param(app, "baseline") == BASELINE
+    assert param(app, "run") == CANDIDATE
+    assert param(app, "baseline") == BASELINE
     assert len(charts(app)) == 2
 
 
@@ -55,7 +56,8 @@ def test_swap_turns_the_comparison_round(monkeypatch: pytest.MonkeyPatch, two: P
     app = visit(monkeypatch, two, "compare", change="regressed")
     before = list(app.dataframe[0].value["question"])
     app.button(key="swap").click().run()
-    assert param(app, "run") == BASELINE and param(app, "baseline") == CANDIDATE
+    assert param(app, "run") == BASELINE
+    assert param(app, "baseline") == CANDIDATE
     app.pills(key="change_pills").set_value(["fixed"]).run()
     assert list(sound(app).dataframe[0].value["question"]) == before
 
@@ -63,8 +65,10 @@ def test_swap_turns_the_comparison_round(monkeypatch: pytest.MonkeyPatch, two: P
 def test_a_link_opens_the_case_and_says_why(monkeypatch: pytest.MonkeyPatch, two: Path) -> None:
     app = visit(monkeypatch, two, "compare", case="q3", change="regressed")
     said = text_of(app)
-    assert "How long are books number 3 lent for?" in said and "nothing went wrong" in said
-    assert "90 % → 30 %" in said and "1 of 4" in said
+    assert "How long are books number 3 lent for?" in said
+    assert "nothing went wrong" in said
+    assert "90 % → 30 %" in said
+    assert "1 of 4" in said
     assert [query for _, page, query in links(app) if page == "case"] == [
         f"run={BASELINE}&case=q3",
         f"run={CANDIDATE}&case=q3",
@@ -84,7 +88,8 @@ def test_a_row_opens_its_case(monkeypatch: pytest.MonkeyPatch, two: Path) -> Non
 
 def test_unknown_baseline_and_case_are_said(monkeypatch: pytest.MonkeyPatch, two: Path) -> None:
     app = visit(monkeypatch, two, "compare", baseline="nobody")
-    assert "Nothing answers to this link" in text_of(app) and "nobody" in text_of(app)
+    assert "Nothing answers to this link" in text_of(app)
+    assert "nobody" in text_of(app)
     assert not app.dataframe
     app = visit(monkeypatch, two, "compare", case="nowhere")
     assert "Neither run has such a case" in text_of(app)
@@ -102,7 +107,8 @@ def test_runs_of_other_questions_are_refused(monkeypatch: pytest.MonkeyPatch, tw
             store, cases, [stores.output(c) for c in cases], [stores.result(c, Verdict.PASS) for c in cases], number=3, name="other"
         )  # fmt: skip
     app = visit(monkeypatch, two, "compare", run=THIRD, baseline=BASELINE)
-    assert "cannot be compared" in text_of(app) and "Not comparable" in text_of(app)
+    assert "cannot be compared" in text_of(app)
+    assert "Not comparable" in text_of(app)
     assert {*app.dataframe[0].value["change"]} == {"○ Only in baseline", "○ Only in candidate"}
 
 
@@ -146,4 +152,5 @@ def test_text_of_others_is_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         said = text_of(visit(monkeypatch, store, "compare", case=stores.hostile_id(number))).replace(
             "\\<", ""
         )
-        assert "<script" not in said and "<img" not in said
+        assert "<script" not in said
+        assert "<img" not in said

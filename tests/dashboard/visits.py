@@ -24,8 +24,8 @@ def visit(monkeypatch: pytest.MonkeyPatch, store: Path, page: str, **params: Any
 
 def sound(app: AppTest) -> AppTest:
     """Fails where the page ended in an error."""
-    titles = [each.proto.title for each in app.error if hasattr(each.proto, "title")]
-    assert not app.exception, [each.value for each in app.exception]
+    titles: list[str] = [each.proto.title for each in app.error if hasattr(each.proto, "title")]
+    assert not app.exception, str(app.exception)
     assert "This page could not be drawn" not in titles, text_of(app)
     return app
 
@@ -33,7 +33,7 @@ def sound(app: AppTest) -> AppTest:
 def text_of(app: AppTest) -> str:
     """Everything that is said on a page."""
     parts = [
-        str(element.value)
+        str(getattr(element, "value", ""))
         for kind in ("title", "header", "subheader", "markdown", "caption")
         for element in app.get(kind)
     ]
