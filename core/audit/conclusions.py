@@ -30,11 +30,14 @@ def conclude_tests(
     spent: dict[str, float] = defaultdict(float)
     for output in outputs:
         spent[output.case_id] += output.latency_ms or 0.0
+    texts = {(output.case_id, output.repeat): output.text or "" for output in outputs}
     rows = []
     for test in tests:
         own = [case for case in by_test[test.name] if by_case[case.id]]
         chosen = [_one(by_case[case.id], test.min_pass_rate) for case in own]
         outcome = evaluators[test.name].conclude(own, chosen)
+        for row in outcome.artifacts.get("cases", []):
+            row["response_text"] = texts.get((row["id"], row["repeat"]), "") if "repeat" in row else ""
         unchecked = sorted({name for result in chosen for name in result.unchecked})
         rows.append(
             {

@@ -55,8 +55,9 @@ def load_audit(source: str | Path | Mapping[str, Any]) -> LoadedAudit:
         read = Source(read.name, read.data, lines)
     written, secrets = masked(data)
     problems: list[Problem] = list(_plugins(data.get("plugins")))
-    data["tests"] = list(_tests(data.get("tests"), read, problems))
+    # the adapter's module may register evaluators, so it is imported before the tests are looked at
     adapter = _adapter(data.get("adapter"), read, folder, problems)
+    data["tests"] = list(_tests(data.get("tests"), read, problems))
     if isinstance(data.get("judge"), Mapping):
         data["judge"] = _with_environment(data["judge"], read, problems, ("judge",))
     try:
@@ -64,6 +65,7 @@ def load_audit(source: str | Path | Mapping[str, Any]) -> LoadedAudit:
     except ConfigError as error:
         problems += [problem for problem in error.problems if not problem.where.startswith("adapter")]
     if problems:
+        problems.sort(key=lambda problem: problem.line or 0)
         raise ConfigError(f"{read.name}: the configuration cannot be used; nothing has been called", problems)
     name = config.suite or (Path(read.name).stem if from_file else "audit")
     return LoadedAudit(config, written, secrets, tuple(_notices(config)), name)

@@ -74,7 +74,10 @@ def cli() -> None:
 def main() -> None:
     """Entry of the console script: errors raised on purpose are printed without a traceback, with exit code."""
     try:
-        cli(standalone_mode=False)
+        # outside of click's standalone mode an exit code comes back as a value
+        code = cli(standalone_mode=False)
+        if isinstance(code, int):
+            sys.exit(code)
     except click.exceptions.Exit as stop:
         sys.exit(stop.exit_code)
     except click.ClickException as error:

@@ -193,7 +193,7 @@ def case_rows(cases: Sequence[Case], results: Sequence[Result]) -> list[dict[str
     return [
         {
             "id": result.case_id,
-            "query": queries[result.case_id].query,
+            "query": shortened(queries[result.case_id].query),
             "verdict": result.verdict.value,
             "detail": "; ".join(result.reasons),
             "repeat": result.repeat,
@@ -203,6 +203,23 @@ def case_rows(cases: Sequence[Case], results: Sequence[Result]) -> list[dict[str
         }
         for result in results
     ]
+
+
+def shortened(text: str, limit: int = 500) -> str:
+    """A text for a report; a probe of ten thousand characters would bury the rest."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
+
+
+def case_counts(results: Sequence[Result]) -> dict[str, float]:
+    """The published counts of a test's cases by verdict."""
+    verdicts = [result.verdict for result in results]
+    return {
+        "cases_total": float(len(verdicts)),
+        "cases_passed": float(verdicts.count(Verdict.PASS)),
+        "cases_weak": float(verdicts.count(Verdict.WEAK)),
+        "cases_failed": float(verdicts.count(Verdict.FAIL)),
+        "cases_errored": float(verdicts.count(Verdict.ERROR)),
+    }
 
 
 def mean_scores(results: Sequence[Result]) -> dict[str, float]:

@@ -45,7 +45,7 @@ class CitationAudit:
             stated.append(self._recall(statement, own, corpus, asking))
         if not rows:
             checks = [Check(name="citations", outcome="unchecked", detail="the answer cites nothing")]
-        supports = [row["support"] for row in rows if row.get("support") is not None]
+        supports = [row["support_score"] for row in rows if row.get("support_score") is not None]
         scores: dict[str, float | None] = {
             "citation_support": sum(supports) / len(supports) if supports else None
         }
@@ -70,10 +70,12 @@ class CitationAudit:
         """The entry of one citation; its checks are added to `checks`."""
         row: dict[str, Any] = {
             "query": case.query,
+            "citation_id": statement.ids.get(source, source),
             "source_id": source,
-            "claim": statement.claim,
+            "span": statement.claim,
             "origin": statement.origin,
-            "support": None,
+            "support_score": None,
+            "reasoning": "",
             "scorer": None,
         }
         if corpus is None:
@@ -85,10 +87,16 @@ class CitationAudit:
             row["resolved"] = False
         else:
             checks.append(check("resolves", True))
-            made, scorer, whole = asking.support(source, statement.claim, str(corpus[source]))
-            checks.append(made)
-            row |= {"resolved": True, "support": made.score, "scorer": scorer, "supports_alone": whole}
-            row["support_outcome"] = made.outcome
+            found = asking.support(source, statement.claim, str(corpus[source]))
+            checks.append(found.check)
+            row |= {
+                "resolved": True,
+                "support_score": found.check.score,
+                "reasoning": found.reasoning,
+                "scorer": found.scorer,
+                "supports_alone": found.whole,
+                "support_outcome": found.check.outcome,
+            }
         return {**row, "verdict": _row_verdict(row)}
 
     def _recall(
@@ -105,7 +113,9 @@ class CitationAudit:
         supported: bool | None = alone > 0 if known or not rows or corpus is not None else None
         if len(known) > 1 and not alone and corpus is not None:
             together = "\n\n".join(str(corpus[row["source_id"]]) for row in known)
-            supported = asking.support(", ".join(r["source_id"] for r in known), statement.claim, together)[2]
+            supported = asking.support(
+                ", ".join(r["source_id"] for r in known), statement.claim, together
+            ).whole
         for row in rows:
             # a citation is needless when it does not support the claim alone and the others do without it
             row["precise"] = bool(supported and row in known and (row["supports_alone"] or not alone))
@@ -125,18 +135,20 @@ class CitationAudit:
         ]
         dangling = [row for row in rows if row["resolved"] is False]
         supports = [
-            row["support"]
+            row["support_score"]
             for row in rows
-            if row.get("support") is not None and row.get("support_outcome") != "unchecked"
+            if row.get("support_score") is not None and row.get("support_outcome") != "unchecked"
         ]
-        shown = [row["support"] for row in rows if row.get("support") is not None]
+        shown = [row["support_score"] for row in rows if row.get("support_score") is not None]
         metrics = {
-            "citations": float(len(rows)),
-            "dangling": float(len(dangling)),
-            "errors": float(len(errors)),
+            "citations_audited": float(len(rows)),
+            "citations_dangling": float(len(dangling)),
+            "citations_errored": float(len(errors)),
         }
         if shown:
-            metrics |= {"mean_support_score": sum(shown) / len(shown), "worst_support_score": min(shown)}
+            # only a judge's scores stand under the published name
+            name = "support_score" if supports else "offline_support_score"
+            metrics |= {f"mean_{name}": sum(shown) / len(shown), f"worst_{name}": min(shown)}
             metrics |= _alce(results)
         artifacts = {"per_citation": [*rows, *errors]}
         if errors:
@@ -176,7 +188,10 @@ class CitationAudit:
             return TestOutcome(Verdict.PASS, detail, metrics, artifacts)
         passed, weak = self.scoring.thresholds["citation_support"]
         mean, worst = sum(supports) / len(supports), min(supports)
-        named = min((row for row in rows if row.get("support") is not None), key=lambda row: row["support"])
+        named = min(
+            (row for row in rows if row.get("support_score") is not None),
+            key=lambda row: row["support_score"],
+        )
         detail = f"mean support {mean:.2f}, worst {worst:.2f} ('{named['source_id']}' in “{named['query']}”)"
         if mean < weak:
             return TestOutcome(Verdict.FAIL, detail, metrics, artifacts)
@@ -184,9 +199,9 @@ class CitationAudit:
             mean >= passed
             and worst >= weak
             and all(
-                row.get("support_outcome") == "held" or row["support"] >= weak
+                row.get("support_outcome") == "held" or row["support_score"] >= weak
                 for row in rows
-                if row.get("support") is not None
+                if row.get("support_score") is not None
             )
         )
         return TestOutcome(Verdict.PASS if good else Verdict.WEAK, detail, metrics, artifacts)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 from core.contracts import ScoringContext
 from core.evaluation.audit import AuditScoring, gave_up, judged
@@ -15,11 +15,23 @@ from core.text import sentence_spans
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A claim without its markers, and the sources named for it, each once; `origin`: marker | structured | uncited."""
+    """A claim without its markers, and the sources named for it, each once; `origin`: marker | structured | uncited.
+    `ids` are the structured citations' own ids by source."""
 
     claim: str
     sources: tuple[str, ...]
     origin: str
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found of a source's support. `whole`: it supports the whole claim; None where nobody could say."""
+
+    check: Check
+    scorer: str | None
+    whole: bool | None
+    reasoning: str = ""
 
 
 def statements(output: Output, scoring: AuditScoring) -> list[Statement]:
@@ -42,13 +54,17 @@ def statements(output: Output, scoring: AuditScoring) -> list[Statement]:
     whole = scoring.unmarked(text)
     if loose:
         found.setdefault(whole, ([], "structured"))[0].extend(loose)
+    ids = {citation.source_id: citation.id for citation in output.citations}
     return [
-        Statement(
-            claim, tuple(dict.fromkeys(sources)), "structured" if sources and origin == "uncited" else origin
-        )
+        Statement(claim, tuple(dict.fromkeys(sources)), _origin(sources, origin), ids)
         for claim, (sources, origin) in found.items()
         if sources or not (loose or any(span and span in claim for span in spans) or not checkable(claim))
     ]
+
+
+def _origin(sources: list[str], origin: str) -> str:
+    """A sentence without a marker that a structured citation stands behind is not uncited."""
+    return "structured" if sources and origin == "uncited" else origin
 
 
 def _by_marker(text: str, output: Output, scoring: AuditScoring) -> Iterator[tuple[str, list[str]]]:
@@ -75,10 +91,8 @@ class Supporting:
         self.levels = scoring.thresholds["citation_support"]
         self.judgements: list[Judgement | None] = []
 
-    def support(self, name: str, claim: str, source: str) -> tuple[Check, str | None, bool | None]:
-        """(check, who scored, whether the source supports the whole claim; None where nobody could say).
-
-        One citation below `weak` makes its test at best WEAK however good the mean is: here it is `weak`, and the
+    def support(self, name: str, claim: str, source: str) -> Found:
+        """One citation below `weak` makes its test at best WEAK however good the mean is: here it is `weak`, and the
         test's verdict looks at the mean as well.
         """
         if self.judge is None:
@@ -87,10 +101,10 @@ class Supporting:
             made = Check(
                 name="citation_support", outcome="unchecked", detail=detail, hard=False, score=found.score
             )
-            return made, SCORER, found.label == "supported"
+            return Found(made, SCORER, found.label == "supported")
         if gave_up(self.judgements):
             detail = "not asked: the judge is out of reach"
-            return Check(name="citation_support", outcome="error", detail=detail), None, None
+            return Found(Check(name="citation_support", outcome="error", detail=detail), None, None)
         parts = {"source": source, "claim": claim}
         subject = f"citation of {name} in {self.case.id}"
         made, judgement = judged(self.judge, "citation_support", parts, subject, self.levels)
@@ -98,7 +112,7 @@ class Supporting:
         if made.outcome == "failed":
             made = made.model_copy(update={"outcome": "weak", "hard": False})
         whole = None if made.score is None else made.score >= self.levels[0]
-        return made, _scorer(judgement), whole
+        return Found(made, _scorer(judgement), whole, judgement.reasoning if judgement else "")
 
 
 def _scorer(judgement: Judgement | None) -> str | None:

@@ -11,6 +11,7 @@ from core.contracts import ScoringContext, Target
 from core.evaluation.audit import (
     AuditScoring,
     TestOutcome,
+    case_counts,
     case_rows,
     concluded,
     judged,
@@ -228,7 +229,7 @@ class EdgeCases:
         rows = case_rows(cases, results)
         for row, result in zip(rows, results, strict=True):
             row["kind"] = result.artifacts.get("kind", "")
-        return TestOutcome(verdict, detail, mean_scores(results), {"cases": rows})
+        return TestOutcome(verdict, detail, {**case_counts(results), **mean_scores(results)}, {"cases": rows})
 
 
 _BY_KIND: dict[str, Any] = {

@@ -10,6 +10,7 @@ from core.contracts import ScoringContext, Target
 from core.evaluation.audit import (
     AuditScoring,
     TestOutcome,
+    case_counts,
     case_rows,
     concluded,
     gave_up,
@@ -152,7 +153,12 @@ class RagQuality:
 
     def conclude(self, cases: Sequence[Case], results: Sequence[Result]) -> TestOutcome:
         verdict, detail = worst_of(results)
-        return TestOutcome(verdict, detail, mean_scores(results), {"cases": case_rows(cases, results)})
+        return TestOutcome(
+            verdict,
+            detail,
+            {**case_counts(results), **mean_scores(results)},
+            {"cases": case_rows(cases, results)},
+        )
 
 
 def _asserts(expect: RagQualityCase) -> bool:

@@ -89,7 +89,8 @@ class ToolCoverage:
                 "tool": result.artifacts.get("tool", result.case_id.rsplit("/", 1)[-1]),
                 "fired": bool(result.artifacts.get("fired", False)),
                 "error": result.artifacts.get("error")
-                or (result.failure.message if result.failure else None),
+                or (result.failure.message if result.failure else None)
+                or (None if result.artifacts.get("fired") else "tool was not called"),
                 "latency_ms": result.artifacts.get("latency_ms"),
                 "verdict": result.verdict.value,
                 "detail": "; ".join(result.reasons),

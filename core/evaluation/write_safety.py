@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.contracts import ScoringContext, Target
-from core.evaluation.audit import AuditScoring, TestOutcome, case_rows, concluded, unanswered, worst_of
+from core.evaluation.audit import (
+    AuditScoring,
+    TestOutcome,
+    case_counts,
+    case_rows,
+    concluded,
+    unanswered,
+    worst_of,
+)
 from core.evaluation.rag_quality import check
 from core.evaluation.shapes import WriteCase, WriteSafetySpec
 from core.records import Case, Check, Output, Result, ToolCall, Verdict
@@ -122,7 +130,7 @@ class WriteSafety:
                 Verdict.FAIL,
                 "; ".join([*([] if verdict is Verdict.PASS else [detail]), *broken]),
             )
-        return TestOutcome(verdict, detail, {}, {"cases": case_rows(cases, results)})
+        return TestOutcome(verdict, detail, case_counts(results), {"cases": case_rows(cases, results)})
 
     def _versions(self, result: Result) -> Iterator[Mapping[str, Any]]:
         """What the commits of a case gave back, where it names versions."""

@@ -13,18 +13,50 @@ from core.retrieval.stages import Stages
 from core.settings import RunSettings
 from core.store.runs import Store
 from core.task import Task
+from core.tasks.classification import api_classifier, classification_again, ted_cpv
 from core.tasks.document_qa import document_qa, document_qa_again
+from core.tasks.prepared import prepared_again, prepared_models, prepared_rag_results
 
-TASKS: dict[str, Callable[[RunSettings, Stages], Task]] = {"document_qa": document_qa}
+TASKS: dict[str, Callable[[RunSettings, Stages], Task]] = {
+    "document_qa": document_qa,
+    "ted_cpv": ted_cpv,
+    "api_classifier": api_classifier,
+    "prepared_rag_results": prepared_rag_results,
+}
 
 _REBUILDERS: dict[str, Callable[[Run, RunSettings, Store, Stages, System], Task]] = {
     "document_qa": document_qa_again,
+    "ted_cpv": classification_again,
+    "api_classifier": classification_again,
+    "prepared_rag_results": prepared_again,
 }
 
 
 def rebuild(run: Run, settings: RunSettings, store: Store, stages: Stages, system: System) -> Task:
     """The task of a stored run with another source of outputs (its own stored ones), from what the store keeps."""
     return _REBUILDERS[run.kind](run, settings, store, stages, system)
+
+
+def each_run(settings: RunSettings, stages: Stages) -> list[RunSettings]:
+    """The runs that settings ask for: one, but for a prepared file with several models, which is one each."""
+    if settings.classifier_type != "prepared_rag_results" or settings.prepared_model is not None:
+        return [settings]
+    models = prepared_models(settings, stages)
+    base = settings.run_name
+    if len(models) < 2:
+        return [
+            settings.model_copy(update={"repeats": max(repeats, settings.repeats)}) for _, repeats in models
+        ]
+    return [
+        settings.model_copy(
+            update={
+                "prepared_model": name,
+                "run_name": f"{base}-{name}" if base else name.replace("/", "-"),
+                "repeats": repeats,
+            }
+        )
+        for name, repeats in models
+    ]
 
 
 def is_audit(source: str | Path | Mapping[str, Any]) -> bool:
