@@ -11,10 +11,10 @@ from core.contracts import (
     RETRIEVERS,
     SYSTEMS,
 )
-from core.evaluation import document_answers
+from core.evaluation import classification, document_answers
 from core.registry import Registry
 from core.retrieval import chunking, dense, hybrid, lexical, rerank
 from core.systems import answering
 
-SHIPPED = (answering, chunking, dense, document_answers, hybrid, lexical, rerank)
+SHIPPED = (answering, chunking, classification, dense, document_answers, hybrid, lexical, rerank)
 REGISTRIES: tuple[Registry, ...] = (SYSTEMS, CHUNKERS, RETRIEVERS, RERANKERS, ANSWERERS, JUDGES, EVALUATORS)

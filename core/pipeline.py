@@ -25,7 +25,7 @@ from core.settings import RunSettings
 from core.store.export import write_run_folder
 from core.store.runs import Store
 from core.task import Task, merged
-from core.tasks import TASKS
+from core.tasks import TASKS, each_run
 
 BATCH = 32
 FLUSH_SECONDS = 0.25
@@ -67,7 +67,16 @@ def run(
     settings: RunSettings, *, store: Store | None = None, stages: Stages | None = None, **options: Any
 ) -> Run:
     """Run one configuration and return the sealed run (or the cancelled one). Nothing starts unless the whole
-    configuration is valid (ConfigError, InputError)."""
+    configuration is valid (ConfigError, InputError). A prepared file of several models is one run each; the last
+    one is returned."""
+    stages = stages or Stages(Path(settings.cache_dir))
+    store = store or Store(store_path(settings))
+    tasks = [(each, TASKS[each.classifier_type](each, stages)) for each in each_run(settings, stages)]
+    runs = [execute(task, store, _options(each, options)) for each, task in tasks]
+    return runs[-1]
+
+
+def _options(settings: RunSettings, given: Mapping[str, Any]) -> Options:
     chosen = Options(
         name=settings.run_name or "",
         output_dir=settings.output_dir,
@@ -76,11 +85,9 @@ def run(
         concurrency=settings.concurrency,
         settings=settings.model_dump(mode="json"),
     )
-    for name, value in options.items():
+    for name, value in given.items():
         setattr(chosen, name, value)
-    store = store or Store(store_path(settings))
-    task = TASKS[settings.classifier_type](settings, stages or Stages(Path(settings.cache_dir)))
-    return execute(task, store, chosen)
+    return chosen
 
 
 def store_path(settings: RunSettings) -> Path:

@@ -71,7 +71,11 @@ class Classification(Component):
 def tree_of(material: ScoringContext) -> tuple[CodeTree, IdealGains]:
     """The tree of a run's code list, made once: paths and ideals are shared by all its cases."""
     catalog = material.catalog
-    scheme = catalog.scheme if catalog is not None else str(material.settings.get("hierarchy_scheme") or "official")
+    scheme = (
+        catalog.scheme
+        if catalog is not None
+        else str(material.settings.get("hierarchy_scheme") or "official")
+    )
     key = (scheme, catalog.digest if catalog is not None else "")
     with _LOCK:
         if key not in _TREES:
@@ -186,7 +190,13 @@ def _hierarchical(ranked: Sequence[str], gold: Sequence[str], k: int, tree: Code
     agreeing = None
     if main is not None and own:
         agreeing = [tree.match_level(first, main)[0]] if first else []
-    kind = None if not own else relation(tree.lineage(first), tree.lineage(main or "")) if first else "no_prediction"
+    kind = (
+        None
+        if not own
+        else relation(tree.lineage(first), tree.lineage(main or ""))
+        if first
+        else "no_prediction"
+    )
     score = hierarchy.hierarchical_f1(top, own)
     published = tree.scheme == "two_digit_steps"
     levels = {
@@ -238,7 +248,9 @@ _LISTED = {
 
 
 def _reason(name: str, gold: Sequence[str], hits: Sequence[Hit]) -> str:
-    if name in ("score_margin_top1_top2", "score_entropy_at_k", "low_margin_decision") or gold and name in _LISTED:
+    if name in ("score_margin_top1_top2", "score_entropy_at_k", "low_margin_decision") or (
+        gold and name in _LISTED
+    ):
         return _LISTED[name]
     if name in ("duplicate_cpv_rate_at_k", "duplicate_candidate_pressure", "low_diversity_at_k"):
         return _LISTED[name]

@@ -115,7 +115,9 @@ def split_notices(notices: Sequence[Notice], *, train_ratio: float = 0.8) -> Spl
     leaders: dict[int, str] = {}
     for notice, group in zip(notices, groups, strict=True):
         leaders[group] = min(leaders.get(group, notice.number), notice.number)
-    train, test, moved = [], [], 0
+    train: list[Notice] = []
+    test: list[Notice] = []
+    moved = 0
     for notice, group in zip(notices, groups, strict=True):
         side = in_training(leaders[group], train_ratio)
         moved += side != in_training(notice.number, train_ratio)

@@ -97,7 +97,8 @@ def fetch_notices(
                     f"{search.url}: the reply has no list 'notices'",
                     [Problem(f"page {page}", str(list(body)))],
                 )
-            notices = [notice for entry in raw if (notice := notice_of(entry)) is not None]
+            read = [notice_of(entry) for entry in raw]
+            notices = [each for each in read if each is not None]
             _keep(progress, search.key, page, notices)
             for notice in notices[: max_notices - given]:
                 given += 1

@@ -95,9 +95,7 @@ def micro_f1(pairs: Sequence[Pair]) -> float | None:
 def confusions(pairs: Sequence[Pair]) -> list[tuple[str, str | None, int]]:
     """(gold, predicted, how often) of every pair of classes that occurs, right ones too; frequent ones first."""
     counts = Counter(pairs)
-    return [
-        (g, p, n) for (g, p), n in sorted(counts.items(), key=lambda e: (-e[1], e[0][0], e[0][1] or ""))
-    ]
+    return [(g, p, n) for (g, p), n in sorted(counts.items(), key=lambda e: (-e[1], e[0][0], e[0][1] or ""))]
 
 
 def top_k_curve(ranks: Sequence[float | None], k: int) -> list[float]:

@@ -113,6 +113,13 @@ class RunSettings(BaseModel):
     prepared_results: str | None = setting(
         None, "prepared answers or predictions", group="inputs", applies=PREPARED, factor=False
     )
+    prepared_model: str | None = setting(
+        None,
+        "which model of a prepared file with several; all of them, one run each, by default",
+        group="inputs",
+        applies={"classifier_type": ["prepared_rag_results"]},
+        factor=False,
+    )
     column_map: dict[str, str] = setting(
         {}, "role → column of the prepared file", group="inputs", applies=PREPARED, factor=False
     )

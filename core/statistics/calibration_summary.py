@@ -47,7 +47,9 @@ def calibration_summary(
     found["accuracy"] = sum(correct) / len(correct)
     if len(set(correct)) == 1:
         every = "right" if correct[0] else "wrong"
-        found["notes"].append(f"all answers are {every}: AUROC, thresholds by rank and recalibration are not defined")
+        found["notes"].append(
+            f"all answers are {every}: AUROC, thresholds by rank and recalibration are not defined"
+        )
     found["auroc"] = auroc(scores, correct)
     area = areas(scores, correct)
     if area is not None:
@@ -95,7 +97,10 @@ def _of_probabilities(
         "bins": [
             {
                 "range": f"[{each.low:.1f}, {each.high:.1f}{']' if each.high == 1 else ')'}",
-                **{name: getattr(each, name) for name in ("n", "mean_confidence", "accuracy", "band_low", "band_high")},
+                **{
+                    name: getattr(each, name)
+                    for name in ("n", "mean_confidence", "accuracy", "band_low", "band_high")
+                },
             }
             for each in reliability_bins(scores, correct, seed=seed)
         ],

@@ -21,7 +21,15 @@ from core.records import Case, Failure, Hit, Output, Usage
 from core.retrieval import dense, hybrid, lexical, rerank  # noqa: F401 - they register themselves
 from core.retrieval.stages import Stages
 from core.settings import RunSettings
-from core.systems.catalog_texts import CatalogItem, Example, code_of, comparable, labels, text_items, word_items
+from core.systems.catalog_texts import (
+    CatalogItem,
+    Example,
+    code_of,
+    comparable,
+    labels,
+    text_items,
+    word_items,
+)
 from core.systems.tender_query import clean
 
 RRF_K = 60
@@ -71,7 +79,13 @@ class CatalogClassifier:
         if settings.cpv_notice_examples_channel and not self.examples:
             raise ConfigError(
                 "the channel of example notices has no examples",
-                [Problem("cpv_notice_examples_channel", "nothing to search", hint="give --cpv-notices, or examples in the code list")],
+                [
+                    Problem(
+                        "cpv_notice_examples_channel",
+                        "nothing to search",
+                        hint="give --cpv-notices, or examples in the code list",
+                    )
+                ],
             )
         used = self.examples if settings.cpv_use_examples else ()
         self.by_words = settings.retriever in WORD_RETRIEVERS
@@ -188,7 +202,9 @@ class CatalogClassifier:
             ("llm_rerank", self.llm, settings.llm_rerank_top_n),
         ):
             if reranker is not None:
-                head, said = _timed(stages, name, lambda r=reranker, n=top_n: r.rerank(asked.text, hits[:n]))  # type: ignore[misc]
+                began = time.perf_counter()
+                head, said = reranker.rerank(asked.text, hits[:top_n])
+                stages[name] = (time.perf_counter() - began) * 1000
                 hits = _renumbered([*head, *hits[top_n:]])
                 usage = _sum(usage, said.pop("usage", None))
                 signals |= said
@@ -243,7 +259,11 @@ class CatalogClassifier:
                 update={
                     "rank": rank,
                     "score": fused[code],
-                    "source": "catalogue+examples" if code in known and code in ranks else "examples" if code in ranks else "catalogue",
+                    "source": "catalogue+examples"
+                    if code in known and code in ranks
+                    else "examples"
+                    if code in ranks
+                    else "catalogue",
                     "parts": {
                         "catalogue_score": known[code].score if code in known else None,
                         "example_score": best.get(code),

@@ -84,7 +84,11 @@ def text_items(
             "\n".join(
                 dict.fromkeys(
                     part
-                    for part in (*labels(entry, languages or ("en",)).values(), entry.description, *extra.get(entry.code, ()))
+                    for part in (
+                        *labels(entry, languages or ("en",)).values(),
+                        entry.description,
+                        *extra.get(entry.code, ()),
+                    )
                     if part
                 )
             ),

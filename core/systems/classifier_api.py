@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +12,6 @@ import httpx
 from core.corpus import Catalog
 from core.inputs.codes import CodeForm
 from core.records import Case, Output
-from core.systems.bounded import call_bounded
 from core.systems.classifier_replies import REMARKS, read_reply
 from core.systems.http_retry import Retry, send
 from core.systems.http_service import read_json
@@ -49,24 +47,22 @@ class ClassifierApi:
         limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
         bearer = {"authorization": f"Bearer {token}"} if token else {}
         self._client = httpx.Client(
-            timeout=timeout_s, limits=limits, headers={"accept": "application/json", **bearer, **(headers or {})}
+            timeout=timeout_s,
+            limits=limits,
+            headers={"accept": "application/json", **bearer, **(headers or {})},
         )
 
     def ask(self, case: Case) -> Output:
         """Raises SystemFailure: transport, rate_limit, http_status, timeout, malformed."""
         payload = {"id": case.id, "query": case.query, "top_k": self.top_k}
-        begun = time.perf_counter()
-        # httpx bounds each read, not the whole reply: a server that drips is bounded by the outer wait
-        bound = (self.timeout_s + 1) * self.retry.attempts + self.retry.longest_wait
-        response, retries = call_bounded(
-            lambda: send(lambda: self._client.post(self.url, json=payload), self.retry), bound
+        reply = send(
+            lambda seconds: self._client.post(self.url, json=payload, timeout=seconds),
+            self.retry,
+            self.timeout_s,
         )
-        latency = (time.perf_counter() - begun) * 1000
-        body = read_json(response)
+        body = read_json(reply.response)
         form = CodeForm(self.width, known=self.known)
-        reading = read_reply(
-            body, case_id=case.id, top_k=self.top_k, normalise=form.read, known=self.known
-        )
+        reading = read_reply(body, case_id=case.id, top_k=self.top_k, normalise=form.read, known=self.known)
         with self._lock:
             self.remarks += reading.remarks
         signals: dict[str, Any] = {"retrieval_query": case.query, "response_remarks": dict(reading.remarks)}
@@ -79,9 +75,9 @@ class ClassifierApi:
             hits=reading.hits,
             confidence=reading.confidence,
             explanation=reading.explanation,
-            latency_ms=latency,
+            latency_ms=reply.latency_ms,
             signals=signals,
-            retries=retries,
+            retries=reply.retries,
         )
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from core.errors import SystemFailure
@@ -93,10 +94,14 @@ def read_reply(
         if not found and name in PROBABILITIES and score is not None and 0 <= score <= 1:
             confidence = score
         found[code] = Hit(
-            id=code, rank=len(found) + 1, score=score, title=_first_text(candidate, TITLES, code), source="api"
+            id=code,
+            rank=len(found) + 1,
+            score=score,
+            title=_first_text(candidate, TITLES, code),
+            source="api",
         )
     scores = [hit.score for hit in found.values() if hit.score is not None]
-    remarks["unsorted"] += any(a < b for a, b in zip(scores, scores[1:], strict=False))
+    remarks["unsorted"] += any(a < b for a, b in pairwise(scores))
     return Reading(
         tuple(found.values()),
         confidence,
@@ -153,4 +158,6 @@ def _score(candidate: Any, remarks: Counter[str]) -> tuple[str, float | None]:
 def _first_text(candidate: Any, keys: tuple[str, ...], code: str) -> str:
     if not isinstance(candidate, Mapping):
         return ""
-    return next((str(candidate[key]) for key in keys if candidate.get(key) and str(candidate[key]) != code), "")
+    return next(
+        (str(candidate[key]) for key in keys if candidate.get(key) and str(candidate[key]) != code), ""
+    )

@@ -39,7 +39,9 @@ def _without_phrases(found: list[str], language: str | None) -> list[str]:
     kept: list[str] = []
     at = 0
     while at < len(found):
-        length = next((n for n in phrases.get(found[at], ()) if tuple(found[at : at + n]) in _all(language)), 0)
+        length = next(
+            (n for n in phrases.get(found[at], ()) if tuple(found[at : at + n]) in _all(language)), 0
+        )
         if length:
             at += length
         else:
