@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from core.metrics import (
     abstention_rates,
+    candidates,
     citations,
     claim_metrics,
+    class_tables,
     context_overlap,
     entities,
+    hierarchical_ranking,
+    hierarchy,
     judgements,
     outcomes,
     overlap,
@@ -22,10 +26,14 @@ from core.metrics import (
 
 SHIPPED = (
     abstention_rates,
+    candidates,
     citations,
     claim_metrics,
+    class_tables,
     context_overlap,
     entities,
+    hierarchical_ranking,
+    hierarchy,
     judgements,
     outcomes,
     overlap,

@@ -219,7 +219,8 @@ class _Conclusion:
         self, cases: Sequence[Case], outputs: Sequence[Output], results: Sequence[Result]
     ) -> dict[str, list[dict[str, Any]]]:
         found = self.classified(cases, outputs, results).tables(seed=self.parts.settings.seed)
-        return {**found, "leakage_report": [finding.row() for finding in self.leakage.findings]}
+        found["leakage_report"] = [finding.row() for finding in self.leakage.findings]
+        return {name: rows for name, rows in found.items() if rows}
 
     def conclude(
         self, cases: Sequence[Case], outputs: Sequence[Output], results: Sequence[Result]

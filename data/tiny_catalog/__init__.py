@@ -1,0 +1,1 @@
+"""A tiny invented code list with queries: a first classification run in a second, without any download."""
