@@ -20,7 +20,8 @@ TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"\s+")
 _DETECTED = ("de", "en", "fr", "es", "it", "nl")
 _STEMMERS = {"de": "german", "en": "english"}
-_GERMAN_HINT = re.compile(r"[äöüß]|\w{4,}(?:ung|ungen|keit|heit|schaft|lich|isch|tion)\b")
+_UMLAUTS = frozenset("äöüß")
+_GERMAN_ENDINGS = ("ung", "ungen", "keit", "heit", "schaft", "lich", "isch")
 
 
 def fold(text: str) -> str:
@@ -82,8 +83,12 @@ def language(text: str) -> str:
             counts[name] += 1
     best = max(_DETECTED, key=counts.__getitem__)  # the first named wins a tie
     if counts[best] == 0:
-        return "de" if _GERMAN_HINT.search(text.casefold()) else "other"
+        return "de" if any(_looks_german(word) for word in words(text)[:400]) else "other"
     return best if best in ("de", "en") else "other"
+
+
+def _looks_german(word: str) -> bool:
+    return not _UMLAUTS.isdisjoint(word) or (len(word) > 6 and word.endswith(_GERMAN_ENDINGS))
 
 
 @cache
@@ -186,7 +191,8 @@ def _keeps_on(word: str, after: str, text: str, start: int, match: re.Match[str]
         return True  # an initial, or the first part of "z. B."
     digits = word.removeprefix("§")
     if digits.isdigit() and len(digits) <= 2:
-        at_line_start = not text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(
+        near = max(start, match.start() - 40)
+        at_line_start = not text[text.rfind("\n", near, match.start()) + 1 or near : match.start()].strip(
             " \t(" + digits
         )
         if at_line_start or after[0].isdigit():

@@ -105,7 +105,13 @@ def moments(text: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, str, str]]:
-    for pattern in (_ISO, _DOTTED, _DOTTED_DAY, _SLASHED):
+    slashed = "/" in text
+    for pattern in (
+        *((_ISO,) if "-" in text else ()),
+        _DOTTED,
+        _DOTTED_DAY,
+        *((_SLASHED,) if slashed else ()),
+    ):
         for match in pattern.finditer(text):
             year = match["year"]
             if len(year) == 2:
@@ -119,7 +125,7 @@ def _dates(text: str) -> Iterator[tuple[int, int, str, str]]:
             key = _key(match["year"] or "", _MONTHS[match["month"].casefold()], int(day) if day else None)
             if key is not None:
                 yield *match.span(), "date", key
-    for match in _YEARS.finditer(text):
+    for match in _YEARS.finditer(text) if slashed else ():
         first, second = match["a"], match["b"]
         second = first[:2] + second if len(second) == 2 else second
         yield *match.span("a"), "date", first

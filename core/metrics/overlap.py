@@ -108,7 +108,7 @@ def content_set(text: str, language: str) -> frozenset[str]:
     """The set of stemmed content words; all words where nothing but function words is left ("Ja.")."""
     every = words(text)
     stops = stop_words(language)
-    kept = frozenset(stem(word, language) for word in every if word not in stops)
+    kept = frozenset(stem(word, language) for word in frozenset(every) - stops)
     return kept or frozenset(every)
 
 

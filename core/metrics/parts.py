@@ -12,7 +12,8 @@ from functools import lru_cache
 from core.lexicon import word_list
 from core.metrics.numerals import word_number
 from core.metrics.polarity import stance
-from core.metrics.quantities import Slot, same, slots, unit_of
+from core.metrics.quantities import Slot, same, slots
+from core.metrics.units import unit_of
 from core.text import sentence_spans, stem, stop_words
 
 _PARENTHESIS = re.compile(r"\([^()]*\)")

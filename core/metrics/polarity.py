@@ -73,11 +73,7 @@ class Stance:
 def stance(text: str) -> Stance:
     """Polarity of a text, from its words alone."""
     empty = [match.span() for match in _EMPTY_NEGATION.finditer(text)]
-    found = tuple(
-        match.span()
-        for match in _NEGATION.finditer(text)
-        if not any(start <= match.start() < end for start, end in empty)
-    )
+    found = _negations(text, empty)
     opening = "yes" if _YES.match(text) else "no" if _NO.match(text) else ""
     return Stance(
         answer=opening,
@@ -103,6 +99,19 @@ def _modality(text: str, negations: tuple[tuple[int, int], ...]) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=65_536)
 def negated(text: str) -> bool:
     """Whether a statement denies: an odd reading is not attempted, one negation is enough."""
-    return bool(stance(text).negations)
+    found = _NEGATION.search(text)
+    if found is None:
+        return False
+    empty = [match.span() for match in _EMPTY_NEGATION.finditer(text)]
+    return not empty or bool(_negations(text, empty))
+
+
+def _negations(text: str, empty: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    return tuple(
+        match.span()
+        for match in _NEGATION.finditer(text)
+        if not any(start <= match.start() < end for start, end in empty)
+    )

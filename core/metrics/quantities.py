@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
+from typing import NamedTuple
 
-from core.lexicon import entries
 from core.metrics import moments, numerals
+from core.metrics.units import dimension, in_base, unit_of
 from core.text import stop_words
 
 # A length of time in other units (8 weeks, two months) is only about the same: 5 % either way.
@@ -18,8 +18,7 @@ TOLERANCE = 0.05
 _POINT_LIKE = frozenset({"points", "credits"})
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):  # a tuple: made in tens of thousands
     """One thing that must match.
 
     `kind`: number | ordinal | date | time | reference | code. `value` is the number in its own unit (None for
@@ -41,43 +40,6 @@ class Slot:
     approximate: bool = False
 
 
-@cache
-def _units() -> dict[str, tuple[str, str, float]]:
-    table = {}
-    for line in entries("units.txt"):
-        name, dimension, factor, forms = (part.strip() for part in line.split("|"))
-        for form in forms.split():
-            table[form] = (name, dimension, float(factor))
-    return table
-
-
-@cache
-def _named_units() -> dict[str, tuple[str, float]]:
-    return {name: (dimension, factor) for name, dimension, factor in _units().values()}
-
-
-@lru_cache(maxsize=16_384)
-def unit_of(word: str, directly: bool = True) -> str:
-    """The unit a case-folded word names ("fachsemester" → "semester"), "" if none. Forms of one letter count
-    only `directly` behind digits."""
-    word = word.strip("-")
-    found = _units().get(word)
-    if found is not None:
-        return found[0] if directly or len(word) > 2 or word == "lp" else ""
-    for cut in range(1, len(word) - 3):
-        found = _units().get(word[cut:])
-        if found is not None:
-            return found[0]
-    if "-" in word:
-        return unit_of(word.split("-")[0], directly)
-    return ""
-
-
-def dimension(unit: str) -> str:
-    """The dimension of a unit ("semester" → "time"), "" for no unit."""
-    return _named_units()[unit][0] if unit else ""
-
-
 # --- finding ----------------------------------------------------------------------------------------------------
 
 _MARKER = re.compile(r"\[\s*(?:src:|doc:|#)?[\w.:/§-]*\d+[\w.:/-]*(?:\s*[,;–-]\s*\d+)*\s*\]")
@@ -86,7 +48,7 @@ _NUMBER = re.compile(
     r"(?P<fraction>\s?/\s?\d{1,2}(?![\d/]))?(?P<ordinal>(?:st|nd|rd|th)\b|\.(?=\s+[A-ZÄÖÜ]))?"
 )
 _GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*|[½¼¾⅓⅔]|\d+-[^\W\d_]+", re.UNICODE)
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*|[½¼¾⅓⅔]|(?<!\d)\d+-[^\W\d_]+", re.UNICODE)
 _AFTER = re.compile(r"[\s -]*([^\W\d_][\w-]*|[%‰€$£°]\w?)")
 _MIN = re.compile(
     r"(?:mindestens|wenigstens|minimum|minimal|at least|no(?:t)? (?:less|fewer) than|nicht weniger als"
@@ -120,6 +82,8 @@ _JOINED = re.compile(
 )
 _RANGE = re.compile(r"\s*(?:bis(?: zu)?|to|–|—|-|through)\s*", re.IGNORECASE)
 _PAIR = re.compile(r"\s*(?:und|and|bis|to)\s*", re.IGNORECASE)
+_DIGITS = 18  # a longer run of digits is an identifier, not a quantity
+_FAR = 40  # characters between two numbers of one expression at most
 _WEAK_ARTICLES = frozenset("ein eine einen einem einer eines".split())
 _NO_NUMBER = frozenset({"seconds"})
 _COUNTED_SCALES = frozenset("dutzend dozen hundred thousand million billion milliarde".split())
@@ -156,6 +120,9 @@ def _mask(text: str, spans: list[tuple[int, int]]) -> str:
 def _digits(text: str, language: str) -> list[Slot]:
     found = []
     for match in _NUMBER.finditer(text):
+        if len(match["digits"]) > _DIGITS:
+            found.append(Slot("code", None, match["digits"], match.start(), match.end("digits")))
+            continue
         value = numerals.parse_digits(match["digits"].rstrip(".,"), language)
         if value is None:
             continue
@@ -226,13 +193,13 @@ def _read_words(
     weak = word in _WEAK_ARTICLES or word in ("one", "once", "einmal", "half", "halb")
     slot = Slot("ordinal" if kind == "ordinal" else "number", value, "", *token.span(), weak=weak)
     if unit:
-        slot = replace(slot, unit=unit_of(unit))
+        slot = slot._replace(unit=unit_of(unit))
     slot = _furnished(text, slot, directly=False)
     qualified = bool(_QUALIFIED.search(text[max(0, slot.start - 24) : slot.start]))
     if weak and (qualified or (slot.unit and slot.unit != "time")):
-        slot = replace(slot, weak=False)
+        slot = slot._replace(weak=False)
     if slot.kind == "ordinal" and slot.value in (1.0, 2.0) and not slot.unit:
-        slot = replace(slot, weak=True)
+        slot = slot._replace(weak=True)
     return slot, 1
 
 
@@ -290,9 +257,8 @@ def _furnished(text: str, slot: Slot, *, directly: bool) -> Slot:
     bound = "min" if (hinted and _MIN.search(before)) or _OR_MORE.match(after) else ""
     bound = bound or ("max" if (hinted and _MAX.search(before)) or _OR_LESS.match(after) else "")
     about = bool(_ABOUT.search(before[-16:]))
-    return replace(
-        slot, value=value, end=end, unit=unit, noun="" if unit else noun, bound=bound, approximate=about
-    )
+    noun = "" if unit else noun
+    return Slot(slot.kind, value, "", slot.start, end, unit, noun, bound, slot.weak, about)
 
 
 def _dropped_ordinals(text: str, numbers: list[Slot]) -> list[Slot]:
@@ -311,15 +277,17 @@ def _ranges(text: str, numbers: list[Slot]) -> list[Slot]:
     kept = list(numbers)
     for index in range(len(kept) - 1):
         left, right = kept[index], kept[index + 1]
+        if right.start - left.end > _FAR:
+            continue
         gap = text[left.end : right.start]
-        if left.unit and len(gap) < 40:  # "ten minutes and fifty minutes"
+        if left.unit:  # "ten minutes and fifty minutes"
             gap = re.sub(r"^\s*[\w%€]+", "", gap) if not _PAIR.fullmatch(gap) else gap
         between = bool(_BETWEEN.search(text[max(0, left.start - 12) : left.start]))
         is_range = bool(_RANGE.fullmatch(gap)) or (between and bool(_PAIR.fullmatch(gap)))
         rising = left.value is not None and right.value is not None and left.value < right.value
         if is_range and rising and left.kind == right.kind == "number":
-            kept[index] = replace(left, bound=left.bound or "min", weak=False)
-            kept[index + 1] = replace(right, bound="max", weak=False)
+            kept[index] = left._replace(bound=left.bound or "min", weak=False)
+            kept[index + 1] = right._replace(bound="max", weak=False)
     return kept
 
 
@@ -328,9 +296,10 @@ def _share_units(text: str, numbers: list[Slot]) -> list[Slot]:
     kept = list(numbers)
     for index in range(len(kept) - 2, -1, -1):
         left, right = kept[index], kept[index + 1]
-        joined = not left.unit and not left.noun and _JOINED.fullmatch(text[left.end : right.start])
+        near = right.start - left.end <= _FAR
+        joined = near and not left.unit and not left.noun and _JOINED.fullmatch(text[left.end : right.start])
         if joined and left.kind == right.kind and (right.unit or right.noun):
-            kept[index] = replace(left, unit=right.unit, noun=right.noun)
+            kept[index] = left._replace(unit=right.unit, noun=right.noun)
     return kept
 
 
@@ -347,7 +316,7 @@ def same(gold: Slot, given: Slot) -> bool:
         return abs(gold.value - given.value) <= 1e-9 * max(1.0, abs(gold.value))
     if not _same_dimension(gold, given):
         return False
-    left, right = _in_base(gold), _in_base(given)
+    left, right = in_base(gold.value, gold.unit), in_base(given.value, given.unit)
     if gold.unit and given.unit and _dated(gold, given):
         return abs(left - right) <= TOLERANCE * max(abs(left), abs(right))
     if gold.unit and given.unit and dimension(gold.unit) not in _POINT_LIKE:
@@ -372,10 +341,6 @@ def bounds_differ(gold: Slot, given: Slot) -> bool:
 
 def _dated(gold: Slot, given: Slot) -> bool:
     return dimension(gold.unit) == "time" and dimension(given.unit) == "time"
-
-
-def _in_base(slot: Slot) -> float:
-    return float(slot.value or 0.0) * (_named_units()[slot.unit][1] if slot.unit else 1.0)
 
 
 def _same_dimension(gold: Slot, given: Slot) -> bool:

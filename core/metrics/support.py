@@ -18,7 +18,7 @@ from core.contracts import metric
 from core.metrics.entities import names
 from core.metrics.numerals import word_number
 from core.metrics.overlap import lcs_length
-from core.metrics.polarity import stance
+from core.metrics.polarity import negated
 from core.metrics.quantities import Slot, comparable, same, slots
 from core.text import fold, language, sentence_spans, stem, stop_words, words
 
@@ -29,6 +29,7 @@ GUARD_VALUE, GUARD_NEGATION, GUARD_NAME, GUARD_FAR = 0.3, 0.4, 0.5, 0.55
 ALIKE = 0.5  # from this unguarded score on a differing value or negation contradicts
 _CANDIDATES = 3  # best sentences that are tried against the guards
 _GRAM = 4
+_SHORT = 3_000  # characters up to which looking grams up in the text beats making a set of them
 _MARKER = re.compile(r"\[[^\[\]]{1,40}\]")
 
 Label = Literal["supported", "contradicted", "not_enough_info"]
@@ -81,10 +82,23 @@ def _tokens(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4_096)
 def _grams(text: str) -> frozenset[str]:
-    plain = " ".join(words(text))
+    plain = _plain(text)
     if len(plain) < _GRAM:
         return frozenset({plain}) if plain else frozenset()
     return frozenset(plain[at : at + _GRAM] for at in range(len(plain) - _GRAM + 1))
+
+
+@lru_cache(maxsize=4_096)
+def _plain(text: str) -> str:
+    return " ".join(words(text))
+
+
+def _contained(grams: frozenset[str], passage: str) -> float:
+    """Share of the grams that the passage has."""
+    plain = _plain(passage)
+    if len(plain) < _SHORT:
+        return sum(gram in plain for gram in grams) / len(grams)
+    return len(grams & _grams(passage)) / len(grams)
 
 
 @lru_cache(maxsize=4_096)
@@ -104,7 +118,7 @@ def _claim(text: str) -> tuple[str, tuple[Slot, ...], bool, frozenset[str]]:
     plain = _MARKER.sub(" ", text).strip()
     spoken = language(plain)
     kept = tuple(slot for slot in slots(plain, spoken) if not slot.weak and slot.kind != "reference")
-    return plain, kept, bool(stance(plain).negations), names(plain, spoken)
+    return plain, kept, negated(plain), names(plain, spoken)
 
 
 @lru_cache(maxsize=65_536)
@@ -122,7 +136,7 @@ def support(claim: str, passage: str) -> Support:
     if not tokens or not cut:
         return Support("not_enough_info", 0.0)
     grams = _grams(plain)
-    contained = len(grams & _grams(passage)) / len(grams)
+    contained = _contained(grams, passage)
     best = Support("not_enough_info", -1.0)
     for index, precision in _best_sentences(tokens, cut):
         score = 0.5 * precision + 0.5 * contained
@@ -188,7 +202,7 @@ def _guard(
             if differs or any(not any(same(slot, each) for each in every) for slot in lost):
                 return lost[0].kind, GUARD_VALUE, differs
             return lost[0].kind, GUARD_FAR, False
-    if negative != bool(stance(said).negations) and (negative or len(said) < 3 * 80):
+    if negative != negated(said) and (negative or len(said) < 3 * 80):
         return "negation", GUARD_NEGATION if negative else GUARD_NAME, negative is True
     if named:
         folded = _folded(passage)
