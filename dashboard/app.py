@@ -28,6 +28,7 @@ results = [
         "app_pages/case.py", title="Case", icon=":material/search:", url_path="case", visibility="hidden"
     ),
     st.Page("app_pages/compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare"),
+    st.Page("app_pages/trends.py", title="Trends", icon=":material/trending_up:", url_path="trends"),
     # the default page answers to the bare address only; a link to /home must work as well
     st.Page("app_pages/home.py", title="Home", url_path="home", visibility="hidden"),
 ]
@@ -35,9 +36,13 @@ making = [
     st.Page("app_pages/new.py", title="New run", icon=":material/add_circle:", url_path="new"),
     st.Page("app_pages/data.py", title="Data", icon=":material/folder_open:", url_path="data"),
 ]
-page = st.navigation(
-    {"Results": results, "Make": making} if not review else {"Results": [*results, making[-1]]}, expanded=True
-)
+helping = [
+    st.Page("app_pages/reference.py", title="Reference", icon=":material/menu_book:", url_path="reference")
+]
+sections = {"Results": results, "Make": making, "Help": helping}
+if review:
+    sections = {"Results": [*results, making[-1]], "Help": helping}
+page = st.navigation(sections, expanded=True)
 
 try:
     widgets.run_picker()

@@ -90,3 +90,18 @@ def _must_be_allowed() -> None:
         raise StoreError(
             "this dashboard only shows runs (PLUMBLINE_REVIEW is set): nothing can be started or stopped"
         )
+
+
+def pin_baseline(name: str, run_id: str, *, move: bool = False) -> None:
+    """Pin a sealed run under a name that gates and comparisons use. StoreError where the name is empty, or taken
+    and not to be moved."""
+    _must_be_allowed()
+    with Store(source.store_path()) as store:
+        store.set_baseline(name, run_id, move=move)
+
+
+def unpin_baseline(name: str) -> None:
+    """Take a baseline's name away; its run stays."""
+    _must_be_allowed()
+    with Store(source.store_path()) as store:
+        store.remove_baseline(name)

@@ -38,7 +38,9 @@ def text_of(app: AppTest) -> str:
         for element in app.get(kind)
     ]
     for kind in ("info", "warning", "error", "success"):
-        parts += [f"{getattr(each.proto, 'title', '')}: {each.value}" for each in app.get(kind)]
+        parts += [
+            f"{getattr(each.proto, 'title', '')}: {getattr(each, 'value', '')}" for each in app.get(kind)
+        ]
     parts += [str(getattr(each.proto, "body", "")) for each in app.get("html")]
     parts += [str(each.proto.body) for each in app.get("badge")] if app.get("badge") else []
     return "\n".join(parts)
