@@ -127,6 +127,8 @@ def _problem(model: type[BaseModel], detail: Any, source: Source) -> Problem:
     if detail["type"] == "extra_forbidden":
         return Problem(where, f"unknown key{nearest(str(path[-1]), known_keys(model, path[:-1]))}", line)
     message = str(detail["msg"]).removeprefix("Value error, ")
+    if detail["type"] == "too_short":
+        message = f"needs at least {detail['ctx']['min_length']}"
     given = detail.get("input")
     shown = f" (given: {given!r})" if isinstance(given, str | int | float | bool) else ""
     return Problem(where, message[:1].lower() + message[1:] + shown, line)
