@@ -140,7 +140,8 @@ class HttpAgent:
             self.stopping.wait(120)
         elif what == "reset":
             handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            handler.connection.close()
+            socket.close(handler.connection.detach())
+            handler.close_connection = True
         elif what == "drip":
             handler.wfile.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
             while not self.stopping.wait(0.2):
