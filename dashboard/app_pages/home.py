@@ -8,7 +8,7 @@ from dashboard import jobs, widgets, wording
 from dashboard.parts import progress
 from dashboard.queries import descriptions, runs, source
 
-PAGE = 20
+PAGE = 15
 
 
 def start_demo() -> None:

@@ -30,11 +30,7 @@ if progress["n_unchecked"]:
         )
         widgets.link_to("verdicts", "Show them", link, unchecked="true")
 
-groups = runs.by_group(version)
-if groups["group"].nunique() > 1:
-    st.header("Where it fails")
-    finding, chart = scores.groups_chart(groups)
-    st.altair_chart(chart, alt=finding, key="groups")
+scores.by_question_type(run, runs.by_group(version))
 
 st.header("Scores")
 scores.overview(run, link)

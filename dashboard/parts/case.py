@@ -301,10 +301,9 @@ def history(version: Version, run: Run, found: Details) -> None:
     ]
     passed = int((frame["verdict"] == "PASS").sum())
     finding = f"Passed in {passed} of {wording.plural(len(frame), 'run')}"
-    st.altair_chart(
-        verdicts.history(frame, finding, f"runs of {run.suite}, oldest first"),
-        alt=finding,
-        key="case_history",
+    shown = frame[["run", "verdict", "detail"]]
+    widgets.chart(
+        verdicts.history, shown, finding, f"runs of {run.suite}, oldest first", alt=finding, key="case_history"
     )
     for row in frame.iloc[::-1].head(8).to_dict("records"):
         if row["run_id"] != run.id:

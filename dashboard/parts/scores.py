@@ -14,6 +14,7 @@ from dashboard.queries import descriptions
 
 PASS_RATE = "pass_rate"
 MOST_SHOWN = 8
+MOST_GROUPS = 12
 
 
 def pass_rate(run: Run) -> dict[str, Any] | None:
@@ -42,10 +43,10 @@ def overview(run: Run, link: dict[str, str]) -> None:
         frame = pd.DataFrame([_row(each, known) for each in fractions])
         low = min(fractions, key=lambda each: each.mean or 0.0)
         finding = f"Lowest: {_title(low, known)} at {wording.rate(low.mean)}"
-        chart = estimates.estimates(frame, finding, f"mean and 95 % interval, n ≤ {run.n_cases}")
-        st.altair_chart(
-            chart, alt=f"{finding}; {len(fractions)} scores with their intervals", key="estimates"
-        )
+        widgets.chart(
+            estimates.estimates, frame, finding, f"mean and 95 % interval, n ≤ {run.n_cases}",
+            alt=f"{finding}; {len(fractions)} scores with their intervals", key="estimates",
+        )  # fmt: skip
     for each in chosen:
         chips(each, known, link)
     rest = st.expander(f"All {len(every)} scores", on_change="rerun", key="all_scores")
@@ -105,17 +106,27 @@ def table(every: list[Aggregate], known: dict[str, dict[str, Any]]) -> None:
     st.dataframe(frame, hide_index=True, alt="All scores with interval and counts")
 
 
-def groups_chart(groups: pd.DataFrame) -> tuple[str, Any]:
-    """(finding, chart) of verdicts by question type."""
-    totals = groups.groupby("group")["n"].sum()
-    passed = groups[groups["verdict"] == "PASS"].set_index("group")["n"].reindex(totals.index).fillna(0)
-    shares = passed / totals
-    worst = str(shares.idxmin())
-    named = groups.assign(group=groups["group"].map(lambda name: wording.title(name) if name else "(none)"))
-    finding = f"{wording.title(worst) if worst else 'Untyped'}: {wording.rate(float(shares[worst]))} pass, the lowest of {len(totals)} question types"
-    return finding, verdicts.verdicts_by_group(
-        named, finding, f"verdicts by question type, n = {int(totals.sum())}"
-    )
+def by_question_type(run: Run, groups: pd.DataFrame) -> None:
+    """Verdicts by question type, the type with the lowest pass rate first; nothing where there is one type only."""
+    rates = {
+        each.group: each.mean
+        for each in run.aggregates
+        if each.group_by == "question_type" and each.metric == PASS_RATE and each.mean is not None
+    }
+    ordered = sorted(rates, key=lambda group: (rates[group], group))
+    if len(ordered) < 2:
+        return
+    st.header("Where it fails")
+    shown = ordered[:MOST_GROUPS]
+    place = {group: position for position, group in enumerate(shown)}
+    frame = groups[groups["group"].isin(shown)].sort_values("group", key=lambda column: column.map(place), kind="stable")
+    total = int(frame["n"].sum())
+    frame = frame.assign(group=frame["group"].map(wording.title))
+    finding = f"{wording.title(ordered[0])}: {wording.rate(rates[ordered[0]])} pass, the lowest of {len(ordered)} question types"
+    note = f"verdicts by question type, n = {wording.count(total)}"
+    if len(ordered) > len(shown):
+        note += f"; the {len(shown)} weakest of {len(ordered)} types"
+    widgets.chart(verdicts.verdicts_by_group, frame, finding, note, alt=finding, key="groups")
 
 
 def trust(run: Run, progress: dict[str, Any]) -> None:

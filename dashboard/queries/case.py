@@ -59,11 +59,12 @@ def document(of: Version, doc_path: str) -> Document | None:
 def history(case_id: str, suite: str) -> pd.DataFrame:
     """This case over the runs of its suite, oldest first: run_id, name, created_at, verdict (worst of the
     repeats), label."""
+    # CROSS JOIN keeps the order: from the one case to its runs, not through all runs
     found = source.rows(
         """SELECT runs.id AS run_id, runs.name, runs.created_at, max(r.label) AS label,
             max(CASE r.verdict WHEN 'ERROR' THEN 3 WHEN 'FAIL' THEN 2 WHEN 'WEAK' THEN 1 ELSE 0 END) AS worst
-        FROM cases c JOIN run_cases rc ON rc.case_key = c.key JOIN runs ON runs.key = rc.run_key
-        JOIN results r ON r.run_key = rc.run_key AND r.case_key = rc.case_key
+        FROM cases c CROSS JOIN run_cases rc ON rc.case_key = c.key CROSS JOIN runs ON runs.key = rc.run_key
+        CROSS JOIN results r ON r.run_key = rc.run_key AND r.case_key = rc.case_key
         WHERE c.id = ? AND runs.suite = ? AND runs.deleted_at IS NULL
         GROUP BY runs.key ORDER BY runs.created_at DESC LIMIT ?""",
         [case_id, suite, HISTORY],

@@ -24,8 +24,7 @@ class Version:
 
 
 _LIST = """SELECT id, key, name, kind, suite, status, created_at, sealed_at, n_cases, repeats, verdicts, sweep_id,
-    parent_id, archived_at, updated_at,
-    (SELECT count(*) FROM outputs WHERE run_key = runs.key) AS n_outputs
+    parent_id, archived_at, updated_at
     FROM runs WHERE deleted_at IS NULL"""
 
 
@@ -128,24 +127,14 @@ def progress(of: Version) -> dict[str, Any]:
 
 @source.cached
 def by_group(of: Version, column: str = "question_type") -> pd.DataFrame:
-    """Results by group and verdict: group, verdict, n; the group with the largest share of trouble first."""
+    """Results by group and verdict: group, verdict, n."""
     if column not in {"question_type", "test", "evaluator", "label", "primary_reason"}:
         raise ValueError(f"not a column to group by: {column}")
     found = source.rows(
         f'SELECT {column} AS "group", verdict, count(*) AS n FROM results WHERE run_key = ? GROUP BY 1, 2',
         [key_of(of)],
     )
-    frame = pd.DataFrame(found, columns=["group", "verdict", "n"]).fillna({"group": ""})
-    if frame.empty:
-        return frame
-    passed = frame[frame["verdict"] == "PASS"].set_index("group")["n"]
-    share = (
-        passed.reindex(frame["group"].unique()).fillna(0) / frame.groupby("group")["n"].sum()
-    ).sort_values()
-    place = {group: position for position, group in enumerate(share.index)}
-    return frame.sort_values("group", key=lambda groups: groups.map(place), kind="stable").reset_index(
-        drop=True
-    )
+    return pd.DataFrame(found, columns=["group", "verdict", "n"]).fillna({"group": ""})
 
 
 def overall(of: Version) -> list[Aggregate]:

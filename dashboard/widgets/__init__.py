@@ -1,5 +1,6 @@
 """What every page asks with and answers with: run picker, links, states, verdict badges, quoted text."""
 
+from dashboard.widgets.drawing import chart
 from dashboard.widgets.navigation import PAGES, chosen_run, link_to, run_label, run_picker
 from dashboard.widgets.states import failed, failed_callback, guarded, no_runs, unfinished
 from dashboard.widgets.text import SHOWN_CHARACTERS, escaped, facts, quote
@@ -8,6 +9,7 @@ from dashboard.widgets.verdicts import repeat_strip, verdict_badge, verdict_card
 __all__ = [
     "PAGES",
     "SHOWN_CHARACTERS",
+    "chart",
     "chosen_run",
     "escaped",
     "facts",
