@@ -18,6 +18,8 @@ from core.records import Result, Run, Verdict
 from core.store.runs import Store
 from core.tasks.audit import AuditPlan, plan_audit
 
+_CONCLUDING = ("citation_audit", "tool_coverage", "write_safety")
+
 
 class PlumblineWeak(UserWarning):
     """A case whose verdict is WEAK."""
@@ -41,6 +43,11 @@ class AuditFile(pytest.File):
             raise self.CollectError(str(error)) from error
         for case in self.plan.task.cases:
             yield AuditCase.from_parent(self, name=case.id, case_id=case.id)
+        asked = {case.test for case in self.plan.task.cases}
+        for test in self.plan.tests:
+            # the verdict of these tests says more than their cases do
+            if test.evaluator in _CONCLUDING or test.name not in asked:
+                yield AuditTest.from_parent(self, name=test.name)
 
     def outcome(self, case_id: str) -> list[Result]:
         """Results of a case (one a repeat); the whole audit runs at the first call."""
@@ -59,6 +66,33 @@ class AuditFile(pytest.File):
             for result in store.results(self.run.id):
                 self.results.setdefault(result.case_id, []).append(result)
         return self.results.get(case_id, [])
+
+    def verdict(self, name: str) -> dict[str, Any] | None:
+        """The row of a test in the report."""
+        self.outcome("")
+        rows = self.run.summary.get("tests", []) if self.run else []
+        return next((row for row in rows if row["name"] == name), None)
+
+
+class AuditTest(pytest.Item):
+    """A test whose verdict is more than the worst of its cases (a mean, a chain of versions, nothing to ask)."""
+
+    def runtest(self) -> None:
+        audit = self.parent
+        assert isinstance(audit, AuditFile)
+        row = audit.verdict(self.name)
+        if row is None or row["verdict"] in ("FAIL", "ERROR"):
+            raise CaseFailed(f"{row['verdict']}: {row['detail']}" if row else "no result")
+        if row["verdict"] == "WEAK":
+            warnings.warn(PlumblineWeak(f"{self.name} is WEAK: {row['detail']}"), stacklevel=1)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, CaseFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, self.name
 
 
 class AuditCase(pytest.Item):
