@@ -10,6 +10,7 @@ from typing import Any
 
 from core.errors import InputError, Problem
 from core.inputs.cells import as_text
+from core.inputs.codes import CodeForm, is_cpv_like
 from core.inputs.near_duplicates import duplicate_groups
 from core.inputs.table_files import Table, read_table
 
@@ -80,8 +81,8 @@ def _notice(row: Sequence[Any], names: dict[str, int]) -> Notice | None:
     def cell(key: str) -> str:
         return " ".join(as_text(row[names[key]]).split()) if key in names else ""
 
-    digits = "".join(char for char in cell("main_cpv") if char.isdigit())
-    digits = digits.zfill(8) if len(digits) == 7 else digits
+    given = CodeForm().read(cell("main_cpv"))
+    digits = given if is_cpv_like([given]) else "".join(char for char in given if char.isdigit())
     notice = Notice(
         number=cell("pub_number"),
         code=digits[:8],
