@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from core.statistics.binomial import beta_quantile
 from core.statistics.clusters import MIN_CLUSTERS, clustered_se, effective_size, is_clustered
 
 TINY = 10  # below it an interval is shown, flagged, and nothing is claimed from it
@@ -43,34 +44,28 @@ def wilson(successes: float, n: float, level: float = 0.95) -> Interval | None:
 
 def clopper_pearson(successes: int, n: int, level: float = 0.95) -> Interval | None:
     """The exact (conservative) interval of a rate, for guarantees. None for n = 0."""
-    from scipy.stats import beta
-
     if n <= 0:
         return None
     tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else float(beta.ppf(tail, successes, n - successes + 1))
-    high = 1.0 if successes == n else float(beta.ppf(1 - tail, successes + 1, n - successes))
+    low = 0.0 if successes == 0 else beta_quantile(tail, successes, n - successes + 1)
+    high = 1.0 if successes == n else beta_quantile(1 - tail, successes + 1, n - successes)
     return Interval(low, high, level, "clopper_pearson", "tiny_n" if n < TINY else "")
 
 
 def jeffreys(successes: float, n: float, level: float = 0.95) -> Interval | None:
     """Equal-tailed interval of the posterior Beta(s + ½, n − s + ½). None for n = 0."""
-    from scipy.stats import beta
-
     if n <= 0:
         return None
     tail = (1 - level) / 2
-    posterior = beta(successes + 0.5, n - successes + 0.5)
-    return Interval(float(posterior.ppf(tail)), float(posterior.ppf(1 - tail)), level, "jeffreys")
+    a, b = successes + 0.5, n - successes + 0.5
+    return Interval(beta_quantile(tail, a, b), beta_quantile(1 - tail, a, b), level, "jeffreys")
 
 
 def lower_bound(successes: float, n: float, level: float = 0.95) -> float | None:
     """One-sided lower Clopper–Pearson bound of a rate: 20 of 20 support no more than .861 at 95 %."""
-    from scipy.stats import beta
-
     if n <= 0:
         return None
-    return 0.0 if successes <= 0 else float(beta.ppf(1 - level, successes, n - successes + 1))
+    return 0.0 if successes <= 0 else beta_quantile(1 - level, successes, n - successes + 1)
 
 
 def mean_interval(

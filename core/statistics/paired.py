@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from core.statistics.binomial import distribution, mass
 from core.statistics.clusters import MIN_CLUSTERS, cluster_index, cluster_sums, is_clustered
 from core.statistics.intervals import Bounds, Interval, clustered_mean, few_clusters, wilson
 from core.statistics.power import detectable_difference as detectable_difference
@@ -81,24 +82,20 @@ def mcnemar_midp(gained: int, lost: int, alternative: Alternative = "two-sided")
     `greater` asks whether the gains outweigh, `less` whether the losses do. 1.0 without a discordant question.
     Never above its nominal size for n up to 200, and more powerful than the exact test (Fagerland et al. 2013).
     """
-    from scipy.stats import binom
-
     n = gained + lost
     if n == 0:
         return 1.0
     if alternative == "two-sided":
         low = min(gained, lost)
-        return float(min(1.0, 2 * binom.cdf(low, n, 0.5) - binom.pmf(low, n, 0.5)))
+        return float(min(1.0, 2 * distribution(low, n, 0.5) - mass(low, n, 0.5)))
     tail = lost if alternative == "greater" else gained
-    return float(binom.cdf(tail, n, 0.5) - 0.5 * binom.pmf(tail, n, 0.5))
+    return float(distribution(tail, n, 0.5) - 0.5 * mass(tail, n, 0.5))
 
 
 def mcnemar_exact(gained: int, lost: int) -> float:
     """Two-sided exact McNemar p: strict, and wasteful of power."""
-    from scipy.stats import binom
-
     n = gained + lost
-    return float(min(1.0, 2 * binom.cdf(min(gained, lost), n, 0.5))) if n else 1.0
+    return float(min(1.0, 2 * distribution(min(gained, lost), n, 0.5))) if n else 1.0
 
 
 @dataclass(frozen=True, slots=True)

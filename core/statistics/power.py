@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from core.statistics.binomial import mass, survival, upper_point
+
 Sided = int
 MAX_QUESTIONS = 1_000_000
 
@@ -92,24 +94,20 @@ def _quantiles(alpha: float, power: float, sided: Sided) -> float:
 def _region(n: int, discordance: float, alpha: float, sided: Sided) -> tuple[Any, Any, Any]:
     """Numbers of discordant questions D that matter, their probabilities, and for each the fewest gains that
     mid-p calls significant (D + 1 where none does)."""
-    from scipy.stats import binom
-
     spread = 9 * math.sqrt(n * discordance * (1 - discordance)) + 2
     counts = np.arange(
         max(0, math.floor(n * discordance - spread)), min(n, math.ceil(n * discordance + spread)) + 1
     )
-    start = binom.isf(alpha / sided, counts, 0.5) - 1
+    start = upper_point(alpha / sided, counts, 0.5) - 1
     critical = counts + 1.0
     for offset in (3, 2, 1, 0):
         gains = np.minimum(np.maximum(start + offset, 0), counts)
-        tail = binom.sf(gains, counts, 0.5) + 0.5 * binom.pmf(gains, counts, 0.5)
+        tail = survival(gains, counts, 0.5) + 0.5 * mass(gains, counts, 0.5)
         critical = np.where(tail <= alpha / sided + 1e-12, gains, critical)
-    return counts, binom.pmf(counts, n, discordance), critical
+    return counts, mass(counts, n, discordance), critical
 
 
 def _power_in(region: tuple[Any, Any, Any], delta: float, discordance: float) -> float:
-    from scipy.stats import binom
-
     counts, weights, critical = region
     share = (discordance + delta) / (2 * discordance)
-    return float((weights * binom.sf(critical - 1, counts, share)).sum())
+    return float((weights * survival(critical - 1, counts, share)).sum())
