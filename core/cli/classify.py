@@ -60,9 +60,9 @@ def prepare_cpv(
     train_out: str,
     raw_out: str,
 ) -> None:
-    """Make a code list, training notices and test queries from notices.
+    """Make a code list and test queries from notices.
 
-    Notices are split by publication number; nearly equal ones stay on one side. The test's texts are in none of the
+    Also written: the training notices.     Notices are split by publication number; nearly equal ones stay on one side. The test's texts are in none of the
     other files.
     """
     if _from_file(source, corpus_export_path):
