@@ -37,7 +37,7 @@ FAILURE_KINDS = (
 class Record(BaseModel):
     """A frozen value. Unknown fields and NaN are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Verdict(StrEnum):

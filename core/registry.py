@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Component(BaseModel):
     """A frozen model whose fields are the component's parameters. Unknown parameters and NaN are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
     name: ClassVar[str] = ""
 
     def spec(self) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from core.evaluation.shapes import TestSpec
 class Part(BaseModel):
     """A part of the configuration: unknown keys and NaN are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, populate_by_name=True, defer_build=True
+    )
 
 
 class ToolDecl(Part):

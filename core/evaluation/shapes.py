@@ -14,7 +14,7 @@ from core.records import Message
 class Shape(BaseModel):
     """Unknown keys are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class TestSpec(Shape):
