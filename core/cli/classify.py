@@ -62,7 +62,8 @@ def prepare_cpv(
 ) -> None:
     """Make a code list and test queries from notices.
 
-    Also written: the training notices.     Notices are split by publication number; nearly equal ones stay on one side. The test's texts are in none of the
+    Also written: the training notices. Notices are split by publication number; nearly equal ones stay on one
+    side. The texts of the test are in none of the
     other files.
     """
     if _from_file(source, corpus_export_path):
