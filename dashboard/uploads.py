@@ -66,6 +66,14 @@ def keep(kind: str, name: str, content: bytes) -> Checked:
     return Checked(name, path=path, note=note)
 
 
+def may_read(path: str, visitor: str | None) -> bool:
+    """Whether a visitor may name this path in a run. On this machine (`visitor` None or a loopback address) any
+    path will do; from elsewhere only what was uploaded, so that nobody reads the server's files."""
+    if visitor in (None, "127.0.0.1", "::1"):
+        return True
+    return Path(path).resolve().is_relative_to((source.output_dir() / "uploads").resolve())
+
+
 def remove(path: Path) -> None:
     """Remove an upload; anything that is not one is left alone."""
     inside = (source.output_dir() / "uploads").resolve()

@@ -85,6 +85,14 @@ def money(dollars: float | None) -> str:
     return "$0" if dollars == 0 else f"${dollars:.2f}" if dollars >= 1 else f"${dollars:.2g}"
 
 
+def cost(dollars: float | None, n_unpriced: int) -> str:
+    """What the answers of a run cost; what is unknown is said and never counted as nothing."""
+    if n_unpriced:
+        rest = f"price unknown for {plural(n_unpriced, 'answer')}"
+        return f"at least {money(dollars)}; {rest}" if dollars else rest
+    return "no model was called" if dollars is None else money(dollars)
+
+
 def value(number: float | None, kind: str = "bounded") -> str:
     """A metric's value by its kind (see `core.contracts.MetricKind`)."""
     if kind in FRACTION_KINDS:

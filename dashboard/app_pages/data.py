@@ -15,7 +15,7 @@ if not source.review_mode():
     with left:
         inputs_view.uploader("documents", "Documents", "PDF, text or Markdown")
     with right:
-        inputs_view.uploader("questions", "Questions", "JSON: a list, or an object with `questions`")
+        inputs_view.uploader("questions", "Questions", "JSON")
 
 st.header("Parsing report")
 if not runs.count():

@@ -97,7 +97,8 @@ def verdict_line(found: Details, run: Run) -> None:
         for name in result.unchecked if result else ():
             st.badge(f"unchecked: {wording.title(name)}", color="gray", help="This check could not be made")
     if result and result.reasons:
-        widgets.quote("; ".join(reason(each) for each in result.reasons))
+        said = "; ".join(reason(each) for each in result.reasons)
+        widgets.quote(said[:1].upper() + said[1:])
     facts = []
     if output is not None:
         facts = [
@@ -199,7 +200,6 @@ def claims(found: Details) -> None:
     if result is None or not result.claims:
         return
     st.header("Claims")
-    order = [palette.verdict_label(verdict) for verdict in palette.ORDER]
     rows = [
         {
             "holds": [f"{palette.look(palette.CLAIM_VERDICTS[claim.label]).mark} {CLAIMS[claim.label]}"],
@@ -215,11 +215,10 @@ def claims(found: Details) -> None:
         f"{palette.look(verdict).mark} {CLAIMS[name]}" for name, verdict in palette.CLAIM_VERDICTS.items()
     ]
     colors = [palette.look(verdict).light for verdict in palette.CLAIM_VERDICTS.values()]
-    assert order
     st.dataframe(
         pd.DataFrame(rows), hide_index=True, alt="Claims and whether they hold",
         column_config={"holds": st.column_config.MultiselectColumn("Holds", options=labels, color=colors),
-                       "claim": st.column_config.TextColumn("Claim", width="large")},
+                       "claim": st.column_config.TextColumn("Claim", width="medium")},
     )  # fmt: skip
 
 
@@ -292,9 +291,9 @@ def history(version: Version, run: Run, found: Details) -> None:
     if len(frame) < 2:
         return
     st.header("This case over time")
-    frame["run"] = [
-        widgets.run_label({"name": n, "id": i}) for n, i in zip(frame["name"], frame["run_id"], strict=True)
-    ]
+    pairs = zip(frame["name"], frame["run_id"], strict=True)
+    labels = [widgets.run_label({"name": name, "id": run_id}) for name, run_id in pairs]
+    frame["run"] = frame["name"] if frame["name"].is_unique else labels
     frame["detail"] = [
         f"{palette.verdict_label(v)}, {wording.date(t)}"
         for v, t in zip(frame["verdict"], frame["created_at"], strict=True)
@@ -303,7 +302,12 @@ def history(version: Version, run: Run, found: Details) -> None:
     finding = f"Passed in {passed} of {wording.plural(len(frame), 'run')}"
     shown = frame[["run", "verdict", "detail"]]
     widgets.chart(
-        verdicts.history, shown, finding, f"runs of {run.suite}, oldest first", alt=finding, key="case_history"
+        verdicts.history,
+        shown,
+        finding,
+        f"runs of {run.suite}, oldest first",
+        alt=finding,
+        key="case_history",
     )
     for row in frame.iloc[::-1].head(8).to_dict("records"):
         if row["run_id"] != run.id:

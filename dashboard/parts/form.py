@@ -8,7 +8,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import jobs, widgets, wording
+from core.errors import StoreError
+from dashboard import jobs, uploads, widgets, wording
 from dashboard.parts import form_fields, progress
 from dashboard.queries import jobs as job_queries
 
@@ -51,6 +52,7 @@ MAIN = frozenset(
         "api_classifier_url",
     ]
 )
+PATHS = ("docs", "questions", "cpv_catalog", "cpv_queries", "prepared_results")
 KINDS = ("document_qa", "ted_cpv", "api_classifier", "prepared_rag_results")
 
 
@@ -137,6 +139,10 @@ def start_button(given: dict[str, Any]) -> None:
 
 
 def _start(given: dict[str, Any]) -> None:
+    named = [path for name in PATHS for path in _many(given.get(name))]
+    outside = [path for path in named if not uploads.may_read(path, st.context.ip_address)]
+    if outside:
+        raise StoreError(f"from another machine only uploads can be used, not {', '.join(outside)}")
     # the same settings make one job for as long as it is under way, however often the button is pressed
     nonce = st.session_state.setdefault("new_nonce", progress.new_token())
     token = _token(given, nonce)
@@ -149,6 +155,10 @@ def _start(given: dict[str, Any]) -> None:
 
 def _token(given: dict[str, Any], nonce: str) -> str:
     return hashlib.sha256((json.dumps(given, sort_keys=True, default=str) + nonce).encode()).hexdigest()
+
+
+def _many(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value or ())
 
 
 def _plain(value: Any) -> Any:

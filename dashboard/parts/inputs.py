@@ -91,12 +91,15 @@ def parsing(reports: pd.DataFrame, run_name: str) -> None:
             "time": [wording.duration(seconds * 1000) for seconds in ordered["seconds"]],
         }
     )
+    for column in ("empty pages", "tables", "remark"):
+        if not shown[column].astype(bool).any():
+            shown = shown.drop(columns=column)
     labels = [_status(status) for status in STATUS]
     st.dataframe(
         shown, hide_index=True, alt="How each document was read", height="content" if total <= 25 else 600,
         column_config={"status": st.column_config.MultiselectColumn("Status", options=labels,
                                                                     color=[palette.look(v).light for v in STATUS.values()]),
-                       "document": st.column_config.TextColumn("Document", width="large"),
+                       "document": st.column_config.TextColumn("Document", width="medium"),
                        "remark": st.column_config.TextColumn("Remark", width="large")},
     )  # fmt: skip
 

@@ -119,7 +119,9 @@ def by_question_type(run: Run, groups: pd.DataFrame) -> None:
     st.header("Where it fails")
     shown = ordered[:MOST_GROUPS]
     place = {group: position for position, group in enumerate(shown)}
-    frame = groups[groups["group"].isin(shown)].sort_values("group", key=lambda column: column.map(place), kind="stable")
+    frame = groups[groups["group"].isin(shown)].sort_values(
+        "group", key=lambda column: column.map(place), kind="stable"
+    )
     total = int(frame["n"].sum())
     frame = frame.assign(group=frame["group"].map(wording.title))
     finding = f"{wording.title(ordered[0])}: {wording.rate(rates[ordered[0]])} pass, the lowest of {len(ordered)} question types"
@@ -141,7 +143,7 @@ def trust(run: Run, progress: dict[str, Any]) -> None:
             "Answers stored": f"{wording.count(progress['n_outputs'] or 0)} of {wording.count(run.n_cases * run.repeats)}",
             "Asked": f"{wording.plural(run.repeats, 'time')} each, seed {run.seed}",
             "Median answer": wording.duration(progress["latency_ms"]),
-            "Cost": wording.money(progress["cost_usd"]) if progress["n_outputs"] else wording.MISSING,
+            "Cost": wording.cost(progress["cost_usd"], progress["n_unpriced"]),
         }
     )
     details = st.expander("Digests, versions and settings", on_change="rerun", key="provenance")

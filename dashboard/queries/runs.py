@@ -104,10 +104,11 @@ def verdicts(of: Version) -> dict[str, int]:
 @source.cached
 def progress(of: Version) -> dict[str, Any]:
     """How much of a run is there: n_outputs, n_results, n_unchecked (cases with a check nobody could make),
-    cost_usd (None where a price is unknown), median latency in ms."""
+    cost_usd (of the answers whose price is known, None where there is none), n_unpriced (answers of a model
+    without a known price), latency_ms (median)."""
     key = key_of(of)
-    counted = source.first(
-        "SELECT count(*) AS n_outputs, sum(cost_usd) AS cost_usd, "
+    outputs = source.first(
+        "SELECT count(*) AS n_outputs, sum(cost_usd) AS cost_usd, sum(cost_usd IS NULL) AS n_without, "
         "sum(latency_ms IS NOT NULL) AS n_timed FROM outputs WHERE run_key = ?",
         [key],
     )
@@ -116,7 +117,14 @@ def progress(of: Version) -> dict[str, Any]:
         "FROM results WHERE run_key = ?",
         [key],
     )
-    found = {**(counted or {}), **(results or {})}
+    found = {**(outputs or {}), **(results or {}), "n_unpriced": 0}
+    if found.get("n_without"):
+        unpriced = source.first(
+            "SELECT count(*) AS n FROM outputs WHERE run_key = ? AND cost_usd IS NULL "
+            "AND json_extract(body_json(body), '$.usage') IS NOT NULL",
+            [key],
+        )
+        found["n_unpriced"] = unpriced["n"] if unpriced else 0
     median = source.first(
         "SELECT latency_ms FROM outputs WHERE run_key = ? AND latency_ms IS NOT NULL ORDER BY latency_ms "
         "LIMIT 1 OFFSET ?",

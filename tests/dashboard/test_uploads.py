@@ -98,3 +98,11 @@ def test_one_token_makes_one_job(outputs: Path) -> None:
     with Store(outputs / "plumbline.db") as store:
         assert len(store.jobs()) == 1
     jobs.cancel(first)
+
+
+@pytest.mark.parametrize(("visitor", "allowed"), [(None, True), ("127.0.0.1", True), ("10.0.0.7", False)])
+def test_only_this_machine_may_name_any_path(outputs: Path, visitor: str | None, allowed: bool) -> None:
+    kept = uploads.keep("questions", "q.json", QUESTIONS).path
+    assert uploads.may_read("/etc/passwd", visitor) is allowed
+    assert uploads.may_read(str(outputs / "uploads" / ".." / "plumbline.db"), visitor) is allowed
+    assert uploads.may_read(str(kept), visitor)
