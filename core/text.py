@@ -34,7 +34,7 @@ def blank(text: str | None) -> bool:
     return text is None or not any(map(str.isalnum, text))
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def words(text: str) -> tuple[str, ...]:
     """The words of a text in order, normalised (NFKC, case-folded); punctuation is dropped."""
     return tuple(WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
@@ -69,7 +69,7 @@ def _languages_of_stop_words() -> dict[str, tuple[str, ...]]:
     return {word: tuple(name for name in _DETECTED if word in stop_words(name)) for word in every}
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def language(text: str) -> str:
     """ "de", "en" or "other": the language whose function words fill most of the first 400 words.
 
@@ -107,7 +107,7 @@ def stem(word: str, language: str) -> str:
     return str(stemmer.stemWord(word))
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def content_words(text: str, language: str) -> tuple[str, ...]:
     """The words of a text without the function words of `language`, in order, not stemmed. Numbers stay,
     however short."""
@@ -115,7 +115,7 @@ def content_words(text: str, language: str) -> tuple[str, ...]:
     return tuple(word for word in words(text) if word not in stops)
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def stems(text: str, language: str) -> tuple[str, ...]:
     """The stemmed content words of a text, in order."""
     return tuple(stem(word, language) for word in content_words(text, language))
@@ -133,7 +133,7 @@ _NEXT = re.compile(r"\s+([\"'„“»«(\[]*)(\w+|.)?")
 _OPENERS = "([{\"'„“»«‚‘"
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=8_192)
 def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
     """Character ranges of the sentences of a text, without white space at their ends, in order and disjoint.
 

@@ -29,7 +29,7 @@ _BARE = re.compile(
 )
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def statement_spans(text: str, marker: re.Pattern[str] = _MARKER) -> tuple[tuple[int, int], ...]:
     """Character ranges of the statements of an answer: its sentences, where a citation marker behind the full
     stop belongs to the sentence before it, and a marker between two runs of several words ends the first."""
@@ -51,7 +51,7 @@ def statement_spans(text: str, marker: re.Pattern[str] = _MARKER) -> tuple[tuple
     return tuple(spans)
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def split_claims(text: str) -> tuple[str, ...]:
     """The claims of a text: sentences, list items and parts between semicolons, without citation markers,
     each once, in order. Short ones stay ("6 Semester", "B2", "Ja."); a bare yes or no joins what follows it.

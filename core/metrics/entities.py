@@ -20,7 +20,7 @@ _ACRONYM = re.compile(r"\b(?:[A-ZÄÖÜ]{2,}[a-z]?\w*|[A-ZÄÖÜ]?[a-zäöü]+[A
 _GENERAL = frozenset("lp ects sws ii iii iv vi no yes ja nein".split())
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def names(text: str, language: str) -> frozenset[str]:
     """Names of a text, folded. The first word of a sentence counts only inside a run or as an acronym."""
     found = {fold(match.group()) for match in _ACRONYM.finditer(text)}
@@ -42,7 +42,7 @@ def _lead(sentence: str) -> int:
     return match.end() if match else 0
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def entities(text: str, language: str) -> frozenset[str]:
     """Names, numbers with units, dates, references and codes of a text, in comparable form."""
     return names(text, language) | _values(text, language)

@@ -19,7 +19,7 @@ _ARTICLES = {
 _SHARED = {"family": "answer", "inputs": "answer, gold answer", "version": "2"}
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def normalised(text: str, language: str = "en") -> tuple[str, ...]:
     """Words after NFKC and case folding, without punctuation and the articles of the language."""
     articles = _ARTICLES.get(language, frozenset())
@@ -103,7 +103,7 @@ def lcs_length(left: Sequence[str], right: Sequence[str]) -> int:
     return len(left) - row.bit_count()
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def content_set(text: str, language: str) -> frozenset[str]:
     """The set of stemmed content words; all words where nothing but function words is left ("Ja.")."""
     every = words(text)

@@ -69,7 +69,7 @@ class Stance:
     modality: frozenset[str]
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def stance(text: str) -> Stance:
     """Polarity of a text, from its words alone."""
     empty = [match.span() for match in _EMPTY_NEGATION.finditer(text)]
@@ -99,7 +99,7 @@ def _modality(text: str, negations: tuple[tuple[int, int], ...]) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=8_192)
 def negated(text: str) -> bool:
     """Whether a statement denies: an odd reading is not attempted, one negation is enough."""
     found = _NEGATION.search(text)

@@ -89,7 +89,7 @@ _NO_NUMBER = frozenset({"seconds"})
 _COUNTED_SCALES = frozenset("dutzend dozen hundred thousand million billion milliarde".split())
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def slots(text: str, language: str = "other") -> tuple[Slot, ...]:
     """Everything in a text that must match, in order of place. Citation markers ("[1]") are not read. Linear."""
     taken = bytearray(len(text))
@@ -144,6 +144,8 @@ def _digits(text: str, language: str) -> list[Slot]:
 
 def _number_words(text: str, language: str) -> list[Slot]:
     found: list[Slot] = []
+    if not any(map(_may_count, _WORD.findall(text.casefold()))):
+        return found
     tokens = list(_WORD.finditer(text))
     parts = [token.group().casefold() for token in tokens]
     past = 0

@@ -47,7 +47,7 @@ def _compiled(strength: str, language: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.IGNORECASE) for pattern in table[language])
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def is_refusal(text: str, language: str | None = None) -> Refusal:
     """Whether a response declines to answer. An empty text is no speech act: not refused.
 

@@ -56,7 +56,7 @@ class _Sentence:
     kinds: frozenset[str]
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def _sentences(passage: str) -> tuple[_Sentence, ...]:
     found = []
     for start, end in sentence_spans(passage):
@@ -75,12 +75,12 @@ def _canonical(word: str) -> str:
     return word if word in stop_words(tongue) else stem(stem(word, "de"), "en")
 
 
-@lru_cache(maxsize=32_768)
+@lru_cache(maxsize=8_192)
 def _tokens(text: str) -> tuple[str, ...]:
     return tuple(_canonical(word) for word in words(text))
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=1_024)
 def _grams(text: str) -> frozenset[str]:
     plain = _plain(text)
     if len(plain) < _GRAM:
@@ -88,7 +88,7 @@ def _grams(text: str) -> frozenset[str]:
     return frozenset(plain[at : at + _GRAM] for at in range(len(plain) - _GRAM + 1))
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def _plain(text: str) -> str:
     return " ".join(words(text))
 
@@ -101,12 +101,12 @@ def _contained(grams: frozenset[str], passage: str) -> float:
     return len(grams & _grams(passage)) / len(grams)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def _folded(passage: str) -> str:
     return fold(passage)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2_048)
 def _all_slots(passage: str) -> tuple[tuple[int, ...], tuple[Slot, ...]]:
     """(starts, slots) of a passage, sorted."""
     found = slots(passage, language(passage))
@@ -121,7 +121,7 @@ def _claim(text: str) -> tuple[str, tuple[Slot, ...], bool, frozenset[str]]:
     return plain, kept, negated(plain), names(plain, spoken)
 
 
-@lru_cache(maxsize=65_536)
+@lru_cache(maxsize=16_384)
 def support(claim: str, passage: str) -> Support:
     """Hold one claim against one passage. Memoised; each distinct passage is cut and tokenised once.
 
@@ -142,8 +142,10 @@ def support(claim: str, passage: str) -> Support:
         score = 0.5 * precision + 0.5 * contained
         if score <= best.score:
             break  # no guard can raise it
-        window = (cut[max(0, index - 1)].start, cut[min(len(cut) - 1, index + 1)].end)
-        guard, cap, differs = _guard(needed, negative, named, passage, cut[index], window)
+        guard, cap, differs = "", 1.0, False
+        if score > GUARD_VALUE:  # below that no guard changes anything
+            window = (cut[max(0, index - 1)].start, cut[min(len(cut) - 1, index + 1)].end)
+            guard, cap, differs = _guard(needed, negative, named, passage, cut[index], window)
         guarded = min(score, cap)
         label: Label = "supported" if guarded >= SUPPORTED else "not_enough_info"
         if differs and score >= ALIKE:
