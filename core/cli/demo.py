@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from core import pipeline
@@ -16,4 +18,10 @@ def demo(output_dir: str) -> None:
     with LiveProgress() as live:
         finished = pipeline.run(demo_settings(output_dir), on_event=live.show)
     print_run(finished)
-    click.echo("look at it with: streamlit run dashboard/app.py")
+    click.echo(f"look at it with: streamlit run {_dashboard()}")
+
+
+def _dashboard() -> str:
+    """The app's file as the user would write it: relative in a checkout, absolute where it is installed."""
+    app = Path(__file__).resolve().parents[2] / "dashboard" / "app.py"
+    return str(app.relative_to(Path.cwd())) if app.is_relative_to(Path.cwd()) else str(app)
