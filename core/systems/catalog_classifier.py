@@ -51,6 +51,7 @@ class QueryWriter(Protocol):
 
 class CatalogClassifier:
     """Ranks codes. `examples` are training texts: the caller has removed those of the test's own notices.
+    `expected` are the cases that will be asked: a model encodes them all at once, which pads less.
 
     Raises ConfigError for components that cannot be built (a missing extra, model or key), before any case.
     """
@@ -64,12 +65,14 @@ class CatalogClassifier:
         stages: Stages,
         *,
         examples: Sequence[Example] = (),
+        expected: Sequence[Case] = (),
         cross_encoder: CodeReranker | None = None,
         llm: CodeReranker | None = None,
         writer: QueryWriter | None = None,
     ) -> None:
         self.settings, self.catalog, self.stages = settings, catalog, stages
         self.examples = tuple(examples)
+        self.expected = tuple(expected) if writer is None else ()
         self.cross_encoder, self.llm, self.writer = cross_encoder, llm, writer
         if settings.query_augmentation != "none" and writer is None:
             raise ConfigError(
@@ -173,9 +176,12 @@ class CatalogClassifier:
     def _prepare(self, queries: Sequence[str]) -> float:
         """Encode all queries at once; each one's share of the time, in milliseconds."""
         prepare = getattr(self.index, "prepare", None)
-        if prepare is None or not queries:
+        if self.by_words or prepare is None or not queries:
             return 0.0
         began = time.perf_counter()
+        if self.expected:
+            prepare([self._query(case).searched for case in self.expected])
+            self.expected = ()
         prepare(list(queries))
         return (time.perf_counter() - began) * 1000 / len(queries)
 

@@ -81,6 +81,7 @@ def ted_cpv(settings: RunSettings, stages: Stages) -> Task:
         loaded.catalog,
         stages,
         examples=examples,
+        expected=cases,
         cross_encoder=CrossEncoderReranker(settings.cross_encoder_model)
         if settings.cross_encoder_rerank
         else None,
