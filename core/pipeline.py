@@ -350,12 +350,13 @@ def _seal(task: Task, store: Store, current: Run, options: Options, seconds: flo
     aggregates = aggregate(cases, results)
     summary = summarise(task.kind, cases, outputs, results, aggregates)
     summary.update(task.extra_summary)
+    summary["notices"] = list(task.notices)
     if task.conclude is not None:
         summary = merged(summary, task.conclude(cases, outputs, results))
     if task.tables is not None:
         for name, rows in task.tables(cases, outputs, results).items():
             store.add_attribution(current.id, name, rows)
-    summary.update({"notices": list(task.notices), "runtime_seconds": seconds})
+    summary["runtime_seconds"] = seconds
     verdicts = Counter(result.verdict.value for result in results)
     folder = options.folder or Path(options.output_dir) / provenance.folder_name(current)
     sealed = store.seal(
@@ -366,4 +367,4 @@ def _seal(task: Task, store: Store, current: Run, options: Options, seconds: flo
         folder=str(folder),
     )
     write_run_folder(store, sealed.id, folder, task.artifacts)
-    return sealed
+    return store.run(sealed.id)  # the folder may have taken another name

@@ -78,7 +78,7 @@ def list_(
         return
     table = Table(box=None, pad_edge=False)
     for name in ("run", "name", "suite", "made", "status", "pass", "weak", "fail", "error", ""):
-        table.add_column(name, no_wrap=name in ("run", "made"), overflow="fold")
+        table.add_column(name, no_wrap=name not in ("name", "suite"), overflow="fold")
     for run in runs:
         marks = [
             *([f"baseline {pinned[run.id]}"] if run.id in pinned else []),
@@ -87,7 +87,9 @@ def list_(
         counts = [str(run.verdicts.get(name, 0)) for name in ("PASS", "WEAK", "FAIL", "ERROR")]
         cells = (run.id, run.name, run.suite, run.created_at[:16], run.status, *counts, " ".join(marks))
         table.add_row(*map(escape, cells))
-    Console().print(table)
+    console = Console()
+    console.width = max(console.width, 120)  # piped output has no width of its own
+    console.print(table)
 
 
 @store.command()

@@ -12,9 +12,10 @@ from core.evaluation.document_answers import DocumentAnswers
 from core.inputs.cases import load_questions
 from core.inputs.documents import PARSER_VERSION, load_documents
 from core.metrics.spans import evidence_spans
-from core.records import Case, Run, digest
+from core.records import Case, Output, Result, Run, Verdict, digest
 from core.retrieval.stages import Stages
 from core.settings import RunSettings
+from core.statistics.calibration_summary import calibration_summary, calibration_tables
 from core.store.export import write_csv
 from core.store.runs import Store
 from core.systems.document_qa import DocumentQa
@@ -84,6 +85,7 @@ def _task(
     notices: Sequence[str],
 ) -> Task:
     by_path = {document.doc_path: document for document in documents}
+    kept = (*notices, *_parse_notices(reports), *_evidence_notices(cases, by_path))
     return Task(
         kind="document_qa",
         suite=suite,
@@ -101,7 +103,7 @@ def _task(
         versions={"parser": PARSER_VERSION},
         documents=documents,
         reports=reports,
-        notices=(*notices, *_parse_notices(reports), *_evidence_notices(cases, by_path)),
+        notices=kept,
         extra_summary={
             "n_documents": len(documents),
             "n_sections": sum(len(document.sections) for document in documents),
@@ -110,8 +112,24 @@ def _task(
             "documents": [report.doc_path for report in reports],
             "questions_path": settings.questions,
         },
+        conclude=lambda _, outputs, results: {
+            "notices": [*kept, *getattr(system, "notices", ())],
+            "calibration": {"answerability_confidence": calibration_summary(_confidences(outputs, results))},
+        },
+        tables=lambda _, outputs, results: calibration_tables(_confidences(outputs, results)),
         artifacts={"chunks.csv": lambda path: _write_chunks(path, chunks)},
     )
+
+
+def _confidences(outputs: Sequence[Output], results: Sequence[Result]) -> list[tuple[float, bool]]:
+    """(confidence, passed) of every answer that has both a confidence and a verdict."""
+    given = {(output.case_id, output.repeat): output.confidence for output in outputs}
+    return [
+        (confidence, result.verdict is Verdict.PASS)
+        for result in results
+        if result.verdict is not Verdict.ERROR
+        and (confidence := given.get((result.case_id, result.repeat))) is not None
+    ]
 
 
 def _parse_notices(reports: Sequence[ParsingReport]) -> list[str]:
