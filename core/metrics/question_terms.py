@@ -42,21 +42,34 @@ class QuestionTerms:
     def matches(self, text: str) -> dict[str, float]:
         """How well each term is met in a text: 1 for its stem, less for a part of a compound; absent terms are
         left out."""
-        found: dict[str, float] = {}
-        stems, joined = _stems_of(text, self.language)
-        for term in self.weights:
-            if term in stems:
-                found[term] = 1.0
-            elif len(term) >= _COMPOUND and term.isalpha():
-                inside = term in joined
-                head = any(term[i:] in stems for i in range(2, len(term) - _COMPOUND + 1))
-                if inside or head:
-                    found[term] = _PARTIAL
-        return found
+        return dict(_matches(tuple(self.weights), text, self.language))
 
     def coverage(self, text: str) -> float:
         """Weighted share of the question's terms that a text holds, in [0, 1]; 0 for a question without any."""
         return sum(self.weights[term] * share for term, share in self.matches(text).items())
+
+
+@lru_cache(maxsize=65_536)
+def _matches(terms: tuple[str, ...], text: str, asked_in: str) -> dict[str, float]:
+    # configurations of a sweep show the same passages for the same question again and again
+    found: dict[str, float] = {}
+    stems, joined = _stems_of(text, asked_in)
+    for term in terms:
+        if term in stems:
+            found[term] = 1.0
+        elif (
+            len(term) >= _COMPOUND
+            and term.isalpha()
+            and (term in joined or not _tails(term).isdisjoint(stems))
+        ):
+            found[term] = _PARTIAL
+    return found
+
+
+@lru_cache(maxsize=16_384)
+def _tails(term: str) -> frozenset[str]:
+    """Ends of a compound that may stand alone."""
+    return frozenset(term[i:] for i in range(2, len(term) - _COMPOUND + 1))
 
 
 @lru_cache(maxsize=32_768)
