@@ -32,6 +32,11 @@ results = [
     # the default page answers to the bare address only; a link to /home must work as well
     st.Page("app_pages/home.py", title="Home", url_path="home", visibility="hidden"),
 ]
+reasons = [
+    st.Page("app_pages/sweep.py", title="Sweep", icon=":material/leaderboard:", url_path="sweep"),
+    st.Page("app_pages/causes.py", title="Causes", icon=":material/account_tree:", url_path="causes"),
+    st.Page("app_pages/pareto.py", title="Pareto", icon=":material/balance:", url_path="pareto"),
+]
 making = [
     st.Page("app_pages/new.py", title="New run", icon=":material/add_circle:", url_path="new"),
     st.Page("app_pages/data.py", title="Data", icon=":material/folder_open:", url_path="data"),
@@ -39,9 +44,9 @@ making = [
 helping = [
     st.Page("app_pages/reference.py", title="Reference", icon=":material/menu_book:", url_path="reference")
 ]
-sections = {"Results": results, "Make": making, "Help": helping}
+sections = {"Results": results, "Design choices": reasons, "Make": making, "Help": helping}
 if review:
-    sections = {"Results": [*results, making[-1]], "Help": helping}
+    sections = {"Results": [*results, making[-1]], "Design choices": reasons, "Help": helping}
 page = st.navigation(sections, expanded=True)
 
 try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import widgets, wording
-from dashboard.parts import form, progress
+from dashboard.parts import form, prefill, progress
 from dashboard.queries import descriptions, jobs
 
 st.title("New run")
@@ -24,5 +24,6 @@ if described.get("error"):
     widgets.quote(described["error"], height=240)
     st.stop()
 
+prefill.take()
 form.start_button(form.ask(described))
 progress.live_jobs()

@@ -1,0 +1,337 @@
+"""The parts of the causes page: effects of single choices, interactions, gains, where answers fail, what to try."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import widgets, wording
+from dashboard.charts import causes as charts
+from dashboard.charts import differences
+from dashboard.parts import prefill
+from dashboard.parts.sweep import humanised
+from dashboard.queries import sweeps
+from dashboard.widgets import choices
+
+PAGE = 25
+MOST_EFFECTS = 20
+RUNGS = {
+    "placebo": "asked again as it was", "deep": "many more passages retrieved", "oracle_ranking": "right passages ranked first",
+    "oracle_retrieval": "right passages put in", "gold_context": "only the evidence shown", "gold_answer": "the expected answer given",
+}  # fmt: skip
+LEVELS = {"observed": "observed", "counterfactual": "shown by intervention"}
+
+
+def sentence(effects: pd.DataFrame, summary: dict[str, Any]) -> str:
+    """Which choice changed quality most, and whether that is more than chance."""
+    known = effects[effects["effect"].notna()] if len(effects) else effects
+    if known.empty:
+        return "No two configurations differ in one setting only, so no effect of a single choice can be told apart."
+    largest = known.loc[known["effect"].abs().idxmax()]
+    text = f"The largest effect: {_choice(largest)} changes quality by {wording.points(largest['effect'])}"
+    text += (
+        f", 95 % interval {wording.signed(largest['effect_low'])} to {wording.signed(largest['effect_high'])}"
+        if pd.notna(largest["effect_low"])
+        else ""
+    )
+    sure = known[(known["effect_low"] > 0) | (known["effect_high"] < 0)]
+    text += ". " if len(sure) else "; no effect is larger than chance on this question set. "
+    return (
+        f"{text}{wording.plural(int(summary.get('n_controlled_comparisons') or 0), 'pair')} of configurations differ in one choice only, "
+        f"{wording.count(int(summary.get('n_confounded_comparisons') or 0))} in several."
+    )
+
+
+def _choice(row: Any) -> str:
+    return (
+        f"{wording.title(str(row['factor'])).lower()} {_word(row['baseline_value'])} → {_word(row['value'])}"
+    )
+
+
+def _word(value: Any) -> str:
+    return {"true": "on", "false": "off", "None": wording.MISSING}.get(
+        str(value), wording.shortened(str(value), 40)
+    )
+
+
+def forests(effects: pd.DataFrame) -> None:
+    """Effects of single choices, those from controlled pairs apart from those mixed with other changes."""
+    if effects.empty:
+        return
+    controlled = effects[effects["effect"].notna()]
+    confounded = effects[
+        effects["effect"].isna()
+        & ~effects["is_baseline"].astype(bool)
+        & effects["mean_paired_design_quality_delta"].notna()
+    ]
+    if len(controlled):
+        rows = [_effect(row, "effect", "effect_low", "effect_high") for row in controlled.to_dict("records")]
+        sure = sum(row["change"] in ("better", "worse") for row in rows)
+        finding = (
+            f"{wording.count(sure)} of {wording.plural(len(rows), 'choice')} changed quality beyond chance"
+        )
+        _forest(
+            rows,
+            finding,
+            "controlled: exactly this choice differs; effect on quality, 95 % interval over questions",
+            "controlled",
+        )
+    if len(confounded):
+        names = ("mean_paired_design_quality_delta", "paired_delta_ci95_low", "paired_delta_ci95_high")
+        rows = [_effect(row, *names) for row in confounded.to_dict("records")]
+        _forest(
+            rows,
+            "Mixed with other changes: no single choice can be credited",
+            "confounded: other choices differ as well",
+            "confounded",
+        )
+
+
+def _effect(row: dict[Any, Any], value: str, low: str, high: str) -> dict[str, Any]:
+    down, up = row[low], row[high]
+    known = pd.notna(down) and pd.notna(up)
+    change = "better" if known and down > 0 else "worse" if known and up < 0 else "unclear"
+    detail = f"{wording.points(row[value])}; {int(row['n_controlled_comparisons'] or 0)} controlled pairs, {int(row['n_questions'])} questions"
+    if row.get("entails"):
+        detail += f"; brings along {row['entails']}"
+    return {
+        "title": _choice(row),
+        "delta": row[value],
+        "low": down,
+        "high": up,
+        "change": change,
+        "detail": detail,
+    }
+
+
+def _forest(rows: list[dict[str, Any]], finding: str, note: str, key: str) -> None:
+    shown = sorted(rows, key=lambda row: -abs(row["delta"]))[:MOST_EFFECTS]
+    if len(rows) > MOST_EFFECTS:
+        note += f"; the {MOST_EFFECTS} largest of {len(rows)}"
+    frame = pd.DataFrame(sorted(shown, key=lambda row: -row["delta"]))
+    st.altair_chart(differences.differences(frame, finding, note), alt=finding, key=f"forest_{key}")
+
+
+def interactions(table: pd.DataFrame) -> None:
+    """Choices that depend on each other."""
+    if table.empty:
+        st.caption(
+            "Not enough configurations cross two choices, so nothing can be said about choices that depend on each other."
+        )
+        return
+    shown = table.reindex(table["interaction"].abs().sort_values(ascending=False).index).head(24)
+    frame = pd.DataFrame(
+        [
+            {
+                "a": f"{wording.title(row['factor_a'])} {_word(row['base_a'])} → {_word(row['value_a'])}",
+                "b": f"{wording.title(row['factor_b'])} → {_word(row['value_b'])}",
+                "value": row["interaction"],
+                "shown": wording.signed(row["interaction"]),
+                "detail": f"{wording.points(row['effect_a_at_base_b'])} with {_word(row['base_b'])}, {wording.points(row['effect_a_at_value_b'])} with {_word(row['value_b'])}"
+                + (f"; q {row['q_value']:.2f}" if pd.notna(row["q_value"]) else ""),
+            }
+            for row in shown.to_dict("records")
+        ]
+    )
+    sure = int((table["q_value"].fillna(1) <= 0.05).sum())
+    finding = (
+        f"{wording.plural(sure, 'pair')} of choices depend on each other"
+        if sure
+        else "No two choices are shown to depend on each other"
+    )
+    st.altair_chart(
+        charts.interactions(
+            frame,
+            finding,
+            "points that two choices give together beyond what they give one by one; exploratory",
+        ),
+        alt=finding,
+        key="interactions",
+    )
+
+
+def gains(table: pd.DataFrame, names: dict[str, str]) -> None:
+    """How the gain of the best over the baseline divides over its choices."""
+    if table.empty:
+        return
+    first = table.iloc[0]
+    rows = [
+        {
+            "title": f"{wording.title(row['factor'])} {_word(row['from_value'])} → {_word(row['to_value'])}",
+            "delta": row["share"], "low": row["share_low"], "high": row["share_high"],
+            "change": "better" if pd.notna(row["share_low"]) and row["share_low"] > 0 else "worse" if pd.notna(row["share_high"]) and row["share_high"] < 0 else "unclear",
+            "detail": f"{wording.points(row['share'])} by {row['method']}",
+        }
+        for row in table.to_dict("records")
+    ]  # fmt: skip
+    st.subheader("Where the gain comes from")
+    finding = f"The best gains {wording.points(first['total_delta'])} over the baseline"
+    note = f"{names.get(first['candidate'], first['candidate'])} against {names.get(first['baseline'], first['baseline'])}; Shapley shares"
+    st.altair_chart(differences.differences(pd.DataFrame(rows), finding, note), alt=finding, key="gains")
+
+
+def failures(sweep_id: str, names: dict[str, str], run_ids: dict[str, str]) -> None:
+    """From all answers to those that pass, by the component that failed; each opens its cases."""
+    components = sweeps.table(sweep_id, "component_attribution")
+    if components.empty:
+        st.success("No case failed, so there is nothing to attribute.")
+        return
+    total = int(components["n_rows"].max())
+    left, rows = (
+        total,
+        [{"step": "All answers", "start": 0, "end": total, "look": "N/A", "shown": wording.count(total)}],
+    )
+    for row in components.sort_values("n_failures", ascending=False).to_dict("records"):
+        n = int(row["n_failures"])
+        rows.append(
+            {
+                "step": row["label"],
+                "start": left - n,
+                "end": left,
+                "look": "FAIL",
+                "shown": f"{wording.MINUS}{wording.count(n)}",
+            }
+        )
+        left -= n
+    rows.append({"step": "Not failed", "start": 0, "end": left, "look": "PASS", "shown": wording.count(left)})
+    top = components.loc[components["n_failures"].idxmax()]
+    finding = f"Most is lost at {str(top['label']).lower()}: {wording.count(int(top['n_failures']))} of {wording.count(int(components['n_failures'].sum()))} failures"
+    note = f"n = {wording.count(total)} answers of all configurations"
+    st.altair_chart(charts.waterfall(pd.DataFrame(rows), finding, note), alt=finding, key="waterfall")
+    listed = sweeps.table(sweep_id, "failure_attribution")
+    if not listed.empty:
+        _failed_cases(listed, components, names, run_ids)
+
+
+def _failed_cases(
+    listed: pd.DataFrame, components: pd.DataFrame, names: dict[str, str], run_ids: dict[str, str]
+) -> None:
+    about = {row["component"]: row for row in components.to_dict("records")}
+    offered = {name: f"{row['label']} {wording.count(row['n_failures'])}" for name, row in about.items()}
+    chosen = choices.chosen_many("component", "Component", offered)
+    for name in chosen:
+        st.caption(widgets.escaped(f"{about[name]['explanation']} {about[name]['recommendation']}"))
+    shown = listed[listed["likely_component"].isin(chosen)] if chosen else listed
+    pages = -(-len(shown) // PAGE)
+    number = st.pagination(pages, key="failure_page", bind="query-params") if pages > 1 else 1
+    for row in shown.iloc[(number - 1) * PAGE : number * PAGE].to_dict("records"):
+        with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+            widgets.verdict_badge(row["verdict"])
+            with st.container(gap=None):
+                run_id = run_ids.get(row["experiment"])
+                text = wording.shortened(str(row["question"]), 140) or str(row["question_id"])
+                if run_id:
+                    widgets.link_to("case", text, {"id": run_id}, case=row["question_id"])
+                else:
+                    st.markdown(widgets.escaped(text))
+                parts = [
+                    row["component_label"],
+                    row["evidence"],
+                    LEVELS.get(row["evidence_level"], row["evidence_level"]),
+                    names.get(row["experiment"], row["experiment"]),
+                ]
+                st.caption(widgets.escaped(" · ".join(str(part) for part in parts if part)))
+
+
+def ladder(table: pd.DataFrame, names: dict[str, str]) -> None:
+    """What each repair of one step alone would bring."""
+    if table.empty:
+        return
+    st.subheader("What if one step were perfect?")
+    st.caption(
+        widgets.escaped(
+            f"Measured on {names.get(table.iloc[0]['experiment'], table.iloc[0]['experiment'])}: each line repairs one step more than the one before."
+        )
+    )
+    frame = pd.DataFrame(
+        [
+            {
+                "title": RUNGS.get(row["rung"], wording.title(row["rung"])), "delta": row["step"], "low": row["step_low"], "high": row["step_high"],
+                "change": "better" if pd.notna(row["step_low"]) and row["step_low"] > 0 else "unclear",
+                "detail": f"{wording.rate(row['pass_rate'])} pass; {row['gained']} gained, {row['lost']} lost of {row['n_questions']}",
+            }
+            for row in table.to_dict("records")
+            if pd.notna(row["step"])
+        ]
+    )  # fmt: skip
+    if len(frame):
+        best = frame.loc[frame["delta"].idxmax()]
+        finding = (
+            f"Most to gain: {best['title']} ({wording.points(best['delta'])})"
+            if best["delta"] > 0
+            else "No repair of a single step turns failures into passes"
+        )
+        st.altair_chart(
+            differences.differences(frame, finding, "change of the pass rate, 95 % interval"),
+            alt=finding,
+            key="ladder",
+        )
+
+
+def advice(sweep_id: str, table: pd.DataFrame, names: dict[str, str]) -> None:
+    """What to try next, most important first, each with a button that opens New run filled in."""
+    advisor = sweeps.one(sweep_id, "quality_advisor")
+    for text in advisor.get("benchmark_warnings") or []:
+        st.warning(widgets.escaped(humanised(str(text), names)))
+    items = advisor.get("top_recommendations") or []
+    if not items:
+        st.success("Nothing failed that calls for a change.")
+        return
+    base = _base_settings(advisor, table)
+    for number, item in enumerate(items, 1):
+        with st.container(border=True, key=f"advice_{number}"):
+            st.subheader(widgets.escaped(f"{number}. {item['issue']}"))
+            st.markdown(widgets.escaped(str(item["recommendation"])))
+            widgets.facts(
+                {
+                    "Try next": str(item["next_experiment"]),
+                    "Evidence": humanised(str(item["evidence"]), names),
+                    "It worked when": str(item["success_signal"]),
+                }
+            )
+            changed = flags(str(item.get("command") or ""))
+            if base and changed:
+                prefill.link("Open New run filled in", {**base, **changed})
+            if item.get("command"):
+                st.code(item["command"], language="bash", wrap_lines=True)
+
+
+def _base_settings(advisor: dict[str, Any], table: pd.DataFrame) -> dict[str, Any]:
+    experiment = (advisor.get("health") or {}).get("experiment")
+    found = table[table["experiment"] == experiment]
+    return dict(found.iloc[0]["settings"]) if len(found) else {}
+
+
+def flags(command: str) -> dict[str, Any]:
+    """The settings that a command changes: "… --top-k 8 --no-rerank" → {"top_k": 8, "rerank": False}."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return {}
+    found: dict[str, Any] = {}
+    at = 0
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if not word.startswith("--"):
+            continue
+        name = word[2:].replace("-", "_")
+        if at < len(words) and not words[at].startswith("--"):
+            found[name] = _value(words[at])
+            at += 1
+        elif name.startswith("no_"):
+            found[name.removeprefix("no_")] = False
+        else:
+            found[name] = True
+    return found
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text

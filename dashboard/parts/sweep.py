@@ -1,0 +1,288 @@
+"""The parts of the sweep page, and what the pages about a sweep share: which sweep, and names for its runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import widgets, wording
+from dashboard.charts import sweeps as charts
+from dashboard.parts import prefill
+from dashboard.queries import comparisons, runs, sweeps
+from dashboard.widgets import choices
+
+MOST_SHOWN = 30
+COMMAND = (
+    "plumbline sweep settings.yaml --factor retriever=bm25,tfidf --factor chunk_size=200,450\n"
+    "plumbline sweep settings.yaml --factor top_k=3,5,8 --plan"
+)
+
+
+def choose(title: str, text: str) -> tuple[str, pd.DataFrame]:
+    """The sweep a page speaks of and its configurations; stops where there is none."""
+    offered = {
+        each["id"]: f"{each['name']}, {wording.ago(each['created_at'])} ({each['id'].rsplit('-', 1)[-1]})"
+        for each in sweeps.listed()
+    }
+    if not offered:
+        choices.nothing_here(title, text, COMMAND)
+        st.stop()
+    sweep_id = choices.chosen_option("sweep", "Sweep", offered, next(iter(offered)), find=sweeps.resolve)
+    if sweep_id is None:
+        st.stop()
+    return sweep_id, sweeps.configurations(sweep_id)
+
+
+def labels(table: pd.DataFrame) -> dict[str, str]:
+    """Published name of a configuration → what tells it from the others."""
+    return dict(zip(table["experiment"], table["label"], strict=True))
+
+
+def humanised(text: str, names: dict[str, str]) -> str:
+    """A sentence of core with configurations by what tells them apart instead of by their published names."""
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, f"“{names[name]}”")
+    return text
+
+
+def unfinished(table: pd.DataFrame) -> None:
+    """How far a sweep is, where it is not complete."""
+    open_runs = table[table["status"] != "sealed"]
+    if len(open_runs):
+        done = len(table) - len(open_runs)
+        st.progress(
+            done / len(table),
+            text=f"{wording.count(done)} of {wording.plural(len(table), 'configuration')} started so far are complete",
+        )
+        st.caption(
+            "What is concluded below covers the complete ones; `plumbline sweep … --resume latest` goes on with a sweep that was stopped."
+        )
+
+
+def statement(sweep_id: str, names: dict[str, str]) -> str:
+    """Who wins, who is tied, and how much of it is luck: core's sentence with readable names."""
+    winner = sweeps.one(sweep_id, "design_attribution_summary").get("winner") or {}
+    return humanised(str(winner.get("statement") or ""), names)
+
+
+def leaderboard(ranking: pd.DataFrame, table: pd.DataFrame, names: dict[str, str]) -> None:
+    """Quality with intervals, those tied with the best in one colour, and everything as a table."""
+    scored = ranking[ranking[sweeps.QUALITY].notna()]
+    shown = scored.head(MOST_SHOWN)
+    frame = pd.DataFrame(
+        {
+            "label": [names.get(name, name) for name in shown["experiment"]],
+            "value": shown[sweeps.QUALITY], "low": shown["quality_low"], "high": shown["quality_high"],
+            "series": ["candidate" if tied else "baseline" for tied in shown["tied_with_best"]],
+            "detail": [_detail(row) for row in shown.to_dict("records")],
+        }
+    )  # fmt: skip
+    tied = int(scored["tied_with_best"].fillna(False).astype(bool).sum())
+    finding = (
+        f"{wording.count(tied)} of {wording.plural(len(scored), 'configuration')} cannot be told from the best"
+        if tied > 1
+        else "One configuration is better than all others"
+    )
+    note = "mean quality and 95 % interval; tied with the best in blue"
+    if len(scored) > MOST_SHOWN:
+        note += f"; the first {MOST_SHOWN} are drawn"
+    st.altair_chart(charts.leaderboard(frame, finding, note), alt=finding, key="leaderboard")
+    part = st.expander("All configurations as a table", on_change="rerun", key="ranking_table")
+    if part.open:
+        with part:
+            st.dataframe(_table(ranking, names), hide_index=True, alt="All configurations, best first")
+    ids = dict(zip(table["experiment"], table["run_id"], strict=True))
+    for row in shown.head(5).to_dict("records"):
+        if row["experiment"] in ids:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.caption(
+                    f"rank {wording.count(row['rank_low'])}–{wording.count(row['rank_high'])}",
+                    width="content",
+                )
+                widgets.link_to(
+                    "run", names.get(row["experiment"], row["experiment"]), {"id": ids[row["experiment"]]}
+                )
+
+
+def _detail(row: dict[Any, Any]) -> str:
+    return (
+        f"{wording.rate(row[sweeps.QUALITY])} {wording.interval(row['quality_low'], row['quality_high'])}; band {row['band']:.0f}, "
+        f"rank {row['rank_low']:.0f}–{row['rank_high']:.0f}; {wording.rate(row['mean_auto_correct'])} correct"
+    )
+
+
+def _table(ranking: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
+    def money(row: dict[Any, Any]) -> str:
+        cost = row.get("mean_cost_usd")
+        return wording.MISSING if cost is None or pd.isna(cost) else wording.money(cost)
+
+    return pd.DataFrame(
+        [
+            {
+                "configuration": names.get(row["experiment"], row["experiment"]),
+                "rank": wording.plain(row["quality_rank"])
+                if pd.notna(row["quality_rank"])
+                else wording.MISSING,
+                "rank, 95 %": f"{row['rank_low']:.0f}–{row['rank_high']:.0f}"
+                if pd.notna(row["rank_low"])
+                else wording.MISSING,
+                "band": row["band"],
+                "quality": wording.rate(row[sweeps.QUALITY])
+                if pd.notna(row[sweeps.QUALITY])
+                else wording.MISSING,
+                "interval": wording.interval(row["quality_low"], row["quality_high"])
+                if pd.notna(row["quality_low"])
+                else "",
+                "tied with best": "yes" if row["tied_with_best"] else "no",
+                "chance to be best": wording.rate(row["probability_best"])
+                if pd.notna(row["probability_best"])
+                else wording.MISSING,
+                "correct": f"{row['n_correct']:.0f} of {row['n_questions']:.0f}",
+                "errors": row["n_errors"],
+                "median": wording.duration(row["latency_p50_ms"])
+                if pd.notna(row["latency_p50_ms"])
+                else wording.MISSING,
+                "cost a question": money(row),
+                "status": row["status"],
+                "score_total": row["score_total"],
+                "published name": row["experiment"],
+            }
+            for row in ranking.to_dict("records")
+        ]
+    )
+
+
+def factors(ranking: pd.DataFrame, table: pd.DataFrame) -> None:
+    """Each configuration as a line through its settings to its quality."""
+    names = sweeps.factors(list(table["settings"]))
+    known = ranking.set_index("experiment")[sweeps.QUALITY].dropna()
+    scored = table[table["experiment"].isin(known.index)]
+    if len(names) < 2 or len(scored) < 3:
+        return
+    best = known.idxmax()
+    rows: list[dict[str, Any]] = []
+    places = {name: _places([each.get(name) for each in scored["settings"]]) for name in names}
+    for row in scored.to_dict("records"):
+        quality = float(known[row["experiment"]])
+        mark = {
+            "label": row["label"],
+            "series": "candidate" if row["experiment"] == best else "baseline",
+            "weight": 1.0 if row["experiment"] == best else 0.35,
+        }
+        for name in names:
+            value = row["settings"].get(name)
+            rows.append(
+                {
+                    **mark,
+                    "axis": wording.title(name),
+                    "place": places[name][_key(value)],
+                    "value": _word(value),
+                }
+            )
+        rows.append({**mark, "axis": "Quality", "place": quality, "value": wording.rate(quality)})
+    finding = "What the best configuration chose, and where the others end"
+    chart = charts.parallel(
+        pd.DataFrame(rows),
+        finding,
+        f"n = {wording.plural(len(scored), 'configuration')}; the best in blue; quality from 0 % to 100 %",
+    )
+    st.altair_chart(chart, alt=finding, key="parallel")
+
+
+def _key(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _word(value: Any) -> str:
+    return (
+        wording.MISSING
+        if value is None
+        else "yes"
+        if value is True
+        else "no"
+        if value is False
+        else wording.shortened(str(value), 24)
+    )
+
+
+def _places(values: list[Any]) -> dict[str, float]:
+    distinct = sorted(
+        {_key(value) for value in values}, key=lambda text: (not _number(text), _number(text) or 0.0, text)
+    )
+    return {
+        text: (at / (len(distinct) - 1) if len(distinct) > 1 else 0.5) for at, text in enumerate(distinct)
+    }
+
+
+def _number(text: str) -> float | None:
+    value = json.loads(text)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def take_one(sweep_id: str, table: pd.DataFrame, names: dict[str, str], ranking: pd.DataFrame) -> None:
+    """The configuration to take: the cheapest of those tied with the best, with the way to run it."""
+    tied = ranking[ranking["tied_with_best"].fillna(False).astype(bool)]
+    if tied.empty:
+        return
+    chosen = tied.sort_values(["mean_cost_usd", "latency_p50_ms", "quality_rank"], na_position="last").iloc[0]
+    row = table[table["experiment"] == chosen["experiment"]]
+    if row.empty:
+        return
+    st.markdown(
+        f"Of those tied with the best, **{widgets.escaped(names.get(chosen['experiment'], chosen['experiment']))}** is the cheapest or fastest."
+    )
+    settings = row.iloc[0]["settings"]
+    widgets.facts(
+        {wording.title(name): _word(settings.get(name)) for name in sweeps.factors(list(table["settings"]))}
+    )
+    prefill.link("Open New run with these settings", settings)
+    part = st.expander("Its complete settings", on_change="rerun", key="best_settings")
+    if part.open:
+        with part:
+            st.json({name: value for name, value in settings.items() if value not in (None, "", [], {})})
+
+
+def disagreements(table: pd.DataFrame, ranking: pd.DataFrame) -> None:
+    """Questions on which two configurations do not agree."""
+    ids = dict(zip(table["label"], table["run_id"], strict=True))
+    order = [label for name in ranking["experiment"] for label in table[table["experiment"] == name]["label"]]
+    if len(order) < 2:
+        return
+    with st.grid(2, min_column_width=260):
+        first = (
+            st.selectbox(
+                "Configuration", order, index=None, key="left", bind="query-params", placeholder=order[0]
+            )
+            or order[0]
+        )
+        others = [label for label in order if label != first]
+        second = (
+            st.selectbox(
+                "against", others, index=None, key="right", bind="query-params", placeholder=others[-1]
+            )
+            or others[-1]
+        )
+    a, b = runs.version(ids[second]), runs.version(ids[first])
+    if a is None or b is None:
+        return
+    found = comparisons.comparison(a, b)
+    pairs = comparisons.chosen(found, comparisons.Wanted(("regressed", "fixed", "flipped")))
+    n = len(found.pairs)
+    st.markdown(f"They disagree on {wording.count(len(pairs))} of {wording.plural(n, 'question')}.")
+    for pair in pairs[: comparisons.PAGE_SIZE]:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            widgets.verdict_badge(pair.b.verdict if pair.b else None)
+            widgets.verdict_badge(pair.a.verdict if pair.a else None)
+            widgets.link_to(
+                "compare",
+                wording.shortened(pair.query, 120) or pair.id,
+                {"id": b.run_id},
+                baseline=a.run_id,
+                case=pair.id,
+            )
+    widgets.link_to(
+        "compare", "Compare them in full", {"id": b.run_id}, icon="compare_arrows", baseline=a.run_id
+    )
