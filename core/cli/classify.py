@@ -155,7 +155,7 @@ def ingest_notices(
     out: str,
     raw_out: str | None,
 ) -> None:
-    """Fetch tender notices into a local database.
+    """Fetch tender notices into an export CSV, page by page.
 
     Pages are kept as they arrive: after an interruption the same command continues behind the last one.
     """

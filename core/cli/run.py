@@ -12,6 +12,7 @@ import click
 from core import jobs, pipeline
 from core.cli.audit_run import run_audit
 from core.cli.display import LiveProgress, print_run
+from core.errors import ConfigError, Problem
 from core.records import Run, Verdict
 from core.retrieval.stages import Stages
 from core.settings import RunSettings, load_settings, parse_flag
@@ -49,6 +50,9 @@ def _plain(annotation: Any) -> Any:
 @click.command()
 @click.argument("config", required=False, type=click.Path(dir_okay=False))
 @settings_flags
+@click.option(
+    "--map", "mapped", multiple=True, metavar="ROLE=COLUMN", help="Prepared results: which column is what."
+)
 @click.option("--resume", metavar="RUN", help="Finish a run that was interrupted; nothing is asked twice.")
 @click.option("--retry-errors", metavar="RUN", help="Ask again only what ended in an error.")
 @click.option("--plan", is_flag=True, help="Show what would run, and run nothing.")
@@ -85,6 +89,8 @@ def run(ctx: click.Context, config: str | None, **flags: Any) -> None:
     if config and is_audit(config):
         ctx.exit(run_audit(config, _audit_flags(flags)))
     given = {name: parse_flag(name, flags[name]) for name in RunSettings.model_fields}
+    if flags["mapped"]:
+        given["column_map"] = {**(given["column_map"] or {}), **_roles(flags["mapped"])}
     settings = load_settings(config, **given)
     if flags["plan"]:
         click.echo(_plan(settings))
@@ -98,6 +104,16 @@ def run(ctx: click.Context, config: str | None, **flags: Any) -> None:
     else:
         print_run(finished, quiet=flags["quiet"])
     ctx.exit(exit_code(finished))
+
+
+def _roles(pairs: tuple[str, ...]) -> dict[str, str]:
+    """`--map expected="Ground Truth"` → role and column; a column's name may hold anything but is not split."""
+    wrong = [pair for pair in pairs if "=" not in pair]
+    if wrong:
+        raise ConfigError(
+            "--map takes ROLE=COLUMN", [Problem("--map", f"'{pair}' has no '='") for pair in wrong]
+        )
+    return dict(pair.split("=", 1) for pair in pairs)
 
 
 def exit_code(finished: Run) -> int:

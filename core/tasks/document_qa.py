@@ -114,15 +114,21 @@ def _task(
         },
         conclude=lambda _, outputs, results: {
             "notices": [*kept, *getattr(system, "notices", ())],
-            "calibration": {"answerability_confidence": calibration_summary(_confidences(outputs, results))},
+            "calibration": {
+                "answerability_confidence": calibration_summary(
+                    _confidences(outputs, results), probabilities=False, high=settings.high_confidence
+                )
+            },
         },
-        tables=lambda _, outputs, results: calibration_tables(_confidences(outputs, results)),
+        tables=lambda _, outputs, results: calibration_tables(
+            _confidences(outputs, results), probabilities=False
+        ),
         artifacts={"chunks.csv": lambda path: _write_chunks(path, chunks)},
     )
 
 
 def _confidences(outputs: Sequence[Output], results: Sequence[Result]) -> list[tuple[float, bool]]:
-    """(confidence, passed) of every answer that has both a confidence and a verdict."""
+    """(evidence score, passed) of every answer that has both. The score ranks answers; it is no probability."""
     given = {(output.case_id, output.repeat): output.confidence for output in outputs}
     return [
         (confidence, result.verdict is Verdict.PASS)
