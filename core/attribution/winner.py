@@ -9,7 +9,7 @@ import numpy as np
 
 from core.attribution.effects import flip_units
 from core.attribution.grid import CORRECT, QUALITY, Grid
-from core.statistics.clusters import row_means
+from core.statistics.clusters import cluster_sums, row_means
 from core.statistics.intervals import clustered_rate
 from core.statistics.power import (
     detectable_difference,
@@ -17,6 +17,7 @@ from core.statistics.power import (
     questions_needed,
     questions_needed_mean,
 )
+from core.statistics.resampling import bootstrap_counts
 from core.statistics.selection import bootstrap_bias_correction, tied_with_best
 
 if TYPE_CHECKING:
@@ -155,9 +156,6 @@ def _power(grid: Grid, scores: Any, shared: Any, order: Any, index: Any) -> dict
 
 
 def _rank_range(scores: Any, index: Any, seed: int, resamples: int = 1_000) -> tuple[list[int], list[int]]:
-    from core.statistics.clusters import cluster_sums
-    from core.statistics.resampling import bootstrap_counts
-
     sums, sizes = cluster_sums(scores.T, index), np.bincount(index).astype(float)
     if len(sizes) < 2:
         return [1] * len(scores), [len(scores)] * len(scores)
