@@ -24,6 +24,9 @@ from core.retrieval.stages import Stages
 from core.settings import RunSettings
 from core.store.export import write_run_folder
 from core.store.runs import Store
+from core.sweep_attribution import attribute_run
+from core.sweep_files import artifacts as attribution_files
+from core.sweep_files import store_attribution
 from core.task import Task, merged
 from core.tasks import TASKS, each_run
 
@@ -357,8 +360,15 @@ def _seal(task: Task, store: Store, current: Run, options: Options, seconds: flo
         for name, rows in task.tables(cases, outputs, results).items():
             store.add_attribution(current.id, name, rows)
     summary["runtime_seconds"] = seconds
-    verdicts = Counter(result.verdict.value for result in results)
+    verdicts = summary.get("verdicts") or Counter(result.verdict.value for result in results)
     folder = options.folder or Path(options.output_dir) / provenance.folder_name(current)
+    artifacts = dict(task.artifacts)
+    if options.sweep_id is None and task.kind != "audit":
+        # a sweep is attributed as a whole; what one run can say about its own failures is said here
+        about = current.model_copy(update={"summary": summary, "folder": str(folder)})
+        found = attribute_run(about, cases, outputs, results)
+        store_attribution(store, current.id, found)
+        artifacts |= attribution_files(found, options.settings)
     sealed = store.seal(
         current.id,
         summary=summary,
@@ -366,5 +376,5 @@ def _seal(task: Task, store: Store, current: Run, options: Options, seconds: flo
         verdicts={verdict.value: verdicts.get(verdict.value, 0) for verdict in Verdict},
         folder=str(folder),
     )
-    write_run_folder(store, sealed.id, folder, task.artifacts)
+    write_run_folder(store, sealed.id, folder, artifacts)
     return store.run(sealed.id)  # the folder may have taken another name
