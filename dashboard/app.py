@@ -37,6 +37,10 @@ reasons = [
     st.Page("app_pages/causes.py", title="Causes", icon=":material/account_tree:", url_path="causes"),
     st.Page("app_pages/pareto.py", title="Pareto", icon=":material/balance:", url_path="pareto"),
 ]
+trusting = [
+    st.Page("app_pages/classes.py", title="Classes", icon=":material/grid_on:", url_path="classes"),
+    st.Page("app_pages/calibration.py", title="Calibration", icon=":material/tune:", url_path="calibration"),
+]
 making = [
     st.Page("app_pages/new.py", title="New run", icon=":material/add_circle:", url_path="new"),
     st.Page("app_pages/data.py", title="Data", icon=":material/folder_open:", url_path="data"),
@@ -44,9 +48,14 @@ making = [
 helping = [
     st.Page("app_pages/reference.py", title="Reference", icon=":material/menu_book:", url_path="reference")
 ]
-sections = {"Results": results, "Design choices": reasons, "Make": making, "Help": helping}
+sections = {"Results": results, "Design choices": reasons, "Trust": trusting, "Make": making, "Help": helping}
 if review:
-    sections = {"Results": [*results, making[-1]], "Design choices": reasons, "Help": helping}
+    sections = {
+        "Results": [*results, making[-1]],
+        "Design choices": reasons,
+        "Trust": trusting,
+        "Help": helping,
+    }
 page = st.navigation(sections, expanded=True)
 
 try:

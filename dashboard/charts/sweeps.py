@@ -55,7 +55,7 @@ def parallel(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLeve
     levels = frame.drop_duplicates(["axis", "value"])
     words = (
         alt.Chart(levels)
-        .mark_text(align="left", dx=6, color=MUTED, limit=110)
+        .mark_text(align="left", dx=6, dy=-9, color=MUTED, limit=110)
         .encode(x=x, y=y, text="value:N")
     )
     return titled(alt.layer(lines, words).properties(height=340), title, subtitle)
