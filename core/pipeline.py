@@ -358,7 +358,8 @@ def _seal(task: Task, store: Store, current: Run, options: Options, seconds: flo
         summary = merged(summary, task.conclude(cases, outputs, results))
     if task.tables is not None:
         for name, rows in task.tables(cases, outputs, results).items():
-            store.add_attribution(current.id, name, rows)
+            if rows:  # without a row there are no columns to name
+                store.add_attribution(current.id, name, rows)
     summary["runtime_seconds"] = seconds
     verdicts = summary.get("verdicts") or Counter(result.verdict.value for result in results)
     folder = options.folder or Path(options.output_dir) / provenance.folder_name(current)
