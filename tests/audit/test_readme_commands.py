@@ -30,5 +30,7 @@ def test_the_commands_run(tmp_path: Path) -> None:
 
 
 def test_the_table_of_siblings_is_the_tested_one() -> None:
-    rows = [f"| {cls} | {test} | {evaluator} | {verdict} |" for cls, (test, evaluator, verdict) in CAUGHT.items()]
+    rows = [
+        f"| {cls} | {test} | {evaluator} | {verdict} |" for cls, (test, evaluator, verdict) in CAUGHT.items()
+    ]
     assert between("siblings:start", "siblings:end").splitlines()[2:] == rows

@@ -322,7 +322,7 @@ def test_every_report_follows_the_published_schema(tmp_path: Path) -> None:
     assert report["summary"] == {"PASS": 6, "WEAK": 0, "FAIL": 0, "ERROR": 0}
     assert all(isinstance(v, float) for test in report["tests"] for v in test["metrics"].values())
     run = Store(tmp_path / "outputs" / "plumbline.db").runs(kind="audit")[0]
-    assert run.verdicts["PASS"] == 2 * run.n_cases
+    assert (run.verdicts["PASS"], run.repeats) == (run.n_cases, 2)
     assert json.loads((Path(tmp_path) / run.folder / "run_summary.json").read_text(encoding="utf-8"))
 
 
