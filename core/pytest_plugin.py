@@ -8,7 +8,9 @@ import pytest
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("plumbline", "behavioural audits of RAG agents")
-    group.addoption("--plumbline", action="append", default=[], metavar="CONFIG", help="audit to run as tests")
+    group.addoption(
+        "--plumbline", action="append", default=[], metavar="CONFIG", help="audit to run as tests"
+    )
     group.addoption("--plumbline-no-judge", action="store_true", help="judge nothing")
     group.addoption("--plumbline-output-dir", default="outputs", help="where the run and the store go")
 

@@ -40,6 +40,7 @@ reasons = [
 trusting = [
     st.Page("app_pages/classes.py", title="Classes", icon=":material/grid_on:", url_path="classes"),
     st.Page("app_pages/calibration.py", title="Calibration", icon=":material/tune:", url_path="calibration"),
+    st.Page("app_pages/judge.py", title="Judge", icon=":material/gavel:", url_path="judge"),
 ]
 making = [
     st.Page("app_pages/new.py", title="New run", icon=":material/add_circle:", url_path="new"),

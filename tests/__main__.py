@@ -20,11 +20,19 @@ STEPS = {
 
 def main() -> int:
     chosen = sys.argv[1:] or list(STEPS)
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    environment = {
+        **os.environ,
+        "HF_HUB_OFFLINE": "1",
+        "OMP_NUM_THREADS": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
     for name in chosen:
         begun = time.monotonic()
         done = subprocess.run([sys.executable, *STEPS[name]], cwd=ROOT, env=environment, check=False)
-        print(f"{name}: {'ok' if done.returncode == 0 else 'FAILED'} ({time.monotonic() - begun:.0f} s)", flush=True)
+        print(
+            f"{name}: {'ok' if done.returncode == 0 else 'FAILED'} ({time.monotonic() - begun:.0f} s)",
+            flush=True,
+        )
         if done.returncode:
             return done.returncode
     return 0

@@ -24,7 +24,11 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "gate": ("core.cli.gate", "gate", "Decide in CI whether a run is worse than its baseline."),
     "judge": ("core.cli.judge", "judge", "Check a judge: malformed replies, agreement with people, probes."),
     "prepare-cpv": ("core.cli.classify", "prepare_cpv", "Make a code list and test queries from notices."),
-    "ingest-notices": ("core.cli.classify", "ingest_notices", "Fetch tender notices into an export CSV, page by page."),
+    "ingest-notices": (
+        "core.cli.classify",
+        "ingest_notices",
+        "Fetch tender notices into an export CSV, page by page.",
+    ),
     "classifier-check": (
         "core.cli.classify",
         "classifier_check",

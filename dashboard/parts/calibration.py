@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import widgets, wording
 from dashboard.charts import confidence as charts
+from dashboard.queries import calibration as queries
 from dashboard.queries.runs import Version
 
 BRIER = {
@@ -168,7 +169,14 @@ def surely_wrong(version: Version, found: dict[str, Any]) -> None:
     st.markdown(
         f"{wording.count(high['n'])} of the {wording.plural(rate['n'], 'answer')} that state {wording.rate(high['limit'])} or more are wrong."
     )
-    for each in high["cases"][:25]:
+    listed = high["cases"][:25]
+    asked = queries.questions(version, tuple(each["id"] for each in listed))
+    for each in listed:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(wording.rate(each["confidence"]), width="content")
-            widgets.link_to("case", str(each["id"]), {"id": version.run_id}, case=each["id"])
+            widgets.link_to(
+                "case",
+                wording.shortened(asked.get(each["id"], ""), 120) or str(each["id"]),
+                {"id": version.run_id},
+                case=each["id"],
+            )

@@ -49,3 +49,14 @@ def pairs(of: Version) -> list[dict[str, Any]]:
         "WHERE r.run_key = ? AND r.repeat = 0 AND r.verdict <> 'ERROR' AND o.confidence IS NOT NULL ORDER BY c.key",
         [key_of(of)],
     )
+
+
+@source.cached
+def questions(of: Version, case_ids: tuple[str, ...]) -> dict[str, str]:
+    """Case id → question."""
+    marks = ", ".join("?" * len(case_ids))
+    found = source.rows(
+        f"SELECT c.id, c.query FROM run_cases rc JOIN cases c ON c.key = rc.case_key WHERE rc.run_key = ? AND c.id IN ({marks})",
+        [key_of(of), *case_ids],
+    )
+    return {row["id"]: row["query"] for row in found}

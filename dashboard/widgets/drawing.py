@@ -17,7 +17,9 @@ def chart(make: Callable[..., Any], frame: pd.DataFrame, *texts: str, alt: str, 
 
 
 @st.cache_data(max_entries=256, max_size="32MB", show_spinner=False)
-def _specification(name: str, _make: Callable[..., Any], frame: pd.DataFrame, texts: tuple[str, ...]) -> dict[str, Any]:
+def _specification(
+    name: str, _make: Callable[..., Any], frame: pd.DataFrame, texts: tuple[str, ...]
+) -> dict[str, Any]:
     """The Vega-Lite specification with its rows inside. Frames here are aggregates of at most a few hundred rows:
     far below the size from which Streamlit's hash would only look at a sample."""
     spec: dict[str, Any] = _make(frame, *texts).to_dict()

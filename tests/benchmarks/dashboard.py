@@ -37,7 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not arguments:
             began = time.process_time()
             stores.large(store)
-            print(f"store of 100,000 case-results: {store.stat().st_size / 1e6:.0f} MB, made in {time.process_time() - began:.0f} s CPU")
+            print(
+                f"store of 100,000 case-results: {store.stat().st_size / 1e6:.0f} MB, made in {time.process_time() - began:.0f} s CPU"
+            )
         os.environ["PLUMBLINE_STORE"] = str(store)
         print(f"{'page':58} {'first ms':>9} {'rerun ms':>9}")
         worst = 0.0
