@@ -31,7 +31,7 @@ def sentence(effects: pd.DataFrame, summary: dict[str, Any]) -> str:
     known = effects[effects["effect"].notna()] if len(effects) else effects
     if known.empty:
         return "No two configurations differ in one setting only, so no effect of a single choice can be told apart."
-    largest = known.loc[known["effect"].abs().idxmax()]
+    largest = known.iloc[int(known["effect"].abs().to_numpy().argmax())]
     text = f"The largest effect: {_choice(largest)} changes quality by {wording.points(largest['effect'])}"
     text += (
         f", 95 % interval {wording.signed(largest['effect_low'])} to {wording.signed(largest['effect_high'])}"
@@ -112,7 +112,8 @@ def _forest(rows: list[dict[str, Any]], finding: str, note: str, key: str) -> No
     shown = sorted(rows, key=lambda row: -abs(row["delta"]))[:MOST_EFFECTS]
     if len(rows) > MOST_EFFECTS:
         note += f"; the {MOST_EFFECTS} largest of {len(rows)}"
-    frame = pd.DataFrame(sorted(shown, key=lambda row: -row["delta"]))
+    shown.sort(key=lambda row: -row["delta"])
+    frame = pd.DataFrame(shown)
     st.altair_chart(differences.differences(frame, finding, note), alt=finding, key=f"forest_{key}")
 
 
@@ -198,7 +199,7 @@ def failures(sweep_id: str, names: dict[str, str], run_ids: dict[str, str]) -> N
         )
         left -= n
     rows.append({"step": "Not failed", "start": 0, "end": left, "look": "PASS", "shown": wording.count(left)})
-    top = components.loc[components["n_failures"].idxmax()]
+    top = components.iloc[int(components["n_failures"].to_numpy().argmax())]
     finding = f"Most is lost at {str(top['label']).lower()}: {wording.count(int(top['n_failures']))} of {wording.count(int(components['n_failures'].sum()))} failures"
     note = f"n = {wording.count(total)} answers of all configurations"
     st.altair_chart(charts.waterfall(pd.DataFrame(rows), finding, note), alt=finding, key="waterfall")
@@ -259,7 +260,7 @@ def ladder(table: pd.DataFrame, names: dict[str, str]) -> None:
         ]
     )  # fmt: skip
     if len(frame):
-        best = frame.loc[frame["delta"].idxmax()]
+        best = frame.iloc[int(frame["delta"].to_numpy().argmax())]
         finding = (
             f"Most to gain: {best['title']} ({wording.points(best['delta'])})"
             if best["delta"] > 0

@@ -34,9 +34,8 @@ def link(label: str, settings: Mapping[str, Any], icon: str = "add_circle") -> N
     if source.review_mode():
         st.caption("Start it in a terminal; this dashboard only shows runs.")
         return
-    widgets.link_to(
-        "new", label, icon=icon, **{PARAM: json.dumps(changed(settings), ensure_ascii=False, sort_keys=True)}
-    )
+    filled: dict[str, Any] = {PARAM: json.dumps(changed(settings), ensure_ascii=False, sort_keys=True)}
+    widgets.link_to("new", label, icon=icon, **filled)
 
 
 def changed(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def _table(owner: str, name: str, version: tuple[str, int, float]) -> pd.DataFra
 def one(owner: str, name: str) -> dict[str, Any]:
     """The row of a table of one row (summary, advice); empty where there is none."""
     found = table(owner, name)
-    return found.iloc[0].to_dict() if len(found) else {}
+    return {str(key): value for key, value in found.iloc[0].to_dict().items()} if len(found) else {}
 
 
 def owners(name: str) -> set[str]:
