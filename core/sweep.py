@@ -313,7 +313,7 @@ def _write_summary(design: SweepDesign, result: SweepResult, rows: Sequence[Mapp
             "baseline": design.baseline,
             "notices": list(design.notices),
             "failed_experiments": [{"experiment": f.name, "error": f.message} for f in result.failed],
-            "experiments": [experiment_summary(run) for run in result.runs],
+            "experiments": [_experiment(run) for run in result.runs],
             "ranking_weights": result.best["weights"],
             "best_experiment": rows[0] if rows else None,
             "recommendation": result.best["recommendation"],
@@ -326,6 +326,6 @@ def _write_summary(design: SweepDesign, result: SweepResult, rows: Sequence[Mapp
     )
 
 
-def settings_of(design: SweepDesign, name: str) -> RunSettings:
-    """Settings of a configuration by its name."""
-    return next(c.settings for c in design.configurations if c.name == name)
+def _experiment(run: Run) -> dict[str, Any]:
+    """A run's summary; its aggregates lie in its own folder."""
+    return {name: value for name, value in experiment_summary(run).items() if name != "aggregates"}

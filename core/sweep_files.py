@@ -17,16 +17,18 @@ if TYPE_CHECKING:
     from core.store.runs import Store
 
 Writer = Callable[[Path], None]
-LARGE = 20_000  # rows from which a table is written in columns
+LARGE = 500  # rows from which a table is written a column at a time
 STORED_ROWS = 50_000  # a larger table stays in its file; the store keeps its summary by pair
-# rows by question and case live in the results already
-NOT_STORED = ("design_trace", "failure_taxonomy")
+# rows by question live in the results already, and pairs in their summary
+NOT_STORED = ("design_trace", "failure_taxonomy", "paired_design_comparisons")
 
 
 def artifacts(attribution: Attribution, settings: Mapping[str, Any] | None = None) -> dict[str, Writer]:
     """Writers of every attribution file by its published name, for `Task.artifacts` and `write_run_folder`.
     `settings` are those of the explained configuration; they are written as `settings.json`, ready to run."""
-    files: dict[str, Writer] = {f"{name}.csv": _table(table) for name, table in attribution.tables.items()}
+    files: dict[str, Writer] = {
+        f"{name}.csv": table_writer(table) for name, table in attribution.tables.items()
+    }
     files["design_attribution_summary.json"] = lambda path: write_json(path, attribution.summary)
     files["design_attribution_report.md"] = lambda path: write_text(path, attribution_report(attribution))
     files["quality_advisor.json"] = lambda path: write_json(path, attribution.advisor)
@@ -69,7 +71,8 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def _table(table: pd.DataFrame) -> Writer:
+def table_writer(table: pd.DataFrame) -> Writer:
+    """Writer of a CSV with its header always; large tables go a column at a time."""
     if len(table) >= LARGE:
         return lambda path: _write_columns(path, table)
     columns = [str(name) for name in table.columns]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core import sweep_files
 from core.attribution import attribute
 from core.attribution.grid import QUALITY, build_grid
 from core.attribution.pairs import find_pairs
@@ -60,6 +61,17 @@ def test_formulas_in_texts_are_neutralised(tmp_path):
     found = attribute(Trace(trace.frame.assign(question="=1+1"), trace.configurations, trace.parents))
     artifacts(found)["failure_attribution.csv"](tmp_path / "f.csv")
     assert set(pd.read_csv(tmp_path / "f.csv")["question"]) == {"'=1+1"}
+
+
+def test_large_tables_are_written_like_small_ones(tmp_path):
+    small = pd.DataFrame(
+        {"a": ["=1", None, 'x,"y"'], "b": [1.5, None, 3.0], "c": [True, False, True], "d": [1, 2, 3]}
+    )
+    large = pd.concat([small] * 200, ignore_index=True).astype({"a": "category"})
+    sweep_files.table_writer(small)(tmp_path / "small.csv")
+    sweep_files.table_writer(large)(tmp_path / "large.csv")
+    read = [pd.read_csv(tmp_path / name, nrows=3) for name in ("small.csv", "large.csv")]
+    pd.testing.assert_frame_equal(*read)
 
 
 def test_on_a_balanced_grid_the_model_gives_the_effects_of_matched_pairs():
