@@ -7,6 +7,7 @@ filter never recolours a verdict, and the browser switches between light and dar
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 
 import altair as alt
@@ -41,6 +42,8 @@ CLAIM_VERDICTS = {"supported": "PASS", "contradicted": "FAIL", "not_enough_info"
 SERIES = ("candidate", "baseline")
 LIGHT = [*(each.light for each in LOOKS.values()), "#2563EB", "#9CA3AF"]
 DARK = [*(each.dark for each in LOOKS.values()), "#6E9BF5", "#6B7280"]
+TITLE_WIDTH, SUBTITLE_WIDTH = 42, 58  # characters that fit 390 px
+TITLE_LINE, SUBTITLE_LINE = 20, 14  # px
 MUTED = "#737E8C"  # text inside a chart, where the theme does not reach: readable on both backgrounds
 
 
@@ -72,12 +75,26 @@ def verdict_shape(field: str = "verdict") -> alt.Shape:
 
 
 def titled(chart: alt.TopLevelMixin, title: str, subtitle: str = "") -> alt.TopLevelMixin:
-    """Title = the finding, subtitle = what is drawn and of how many; both start at the left edge."""
+    """Title = the finding, subtitle = what is drawn and of how many; both start at the left edge. Long ones are
+    broken into lines: Vega would make room for one wide line by narrowing the chart, on a phone to nothing."""
+    above, below = textwrap.wrap(title, TITLE_WIDTH), textwrap.wrap(subtitle, SUBTITLE_WIDTH)
+    height = getattr(chart, "height", alt.Undefined)
+    if isinstance(height, int | float):
+        extra = TITLE_LINE * max(len(above) - 1, 0) + SUBTITLE_LINE * max(len(below) - 1, 0)
+        chart = chart.properties(height=height + extra)
     return chart.properties(
         title=alt.TitleParams(
-            text=title, subtitle=subtitle or alt.Undefined, anchor="start", limit=0, subtitleColor=MUTED
+            text=_lines(above),
+            subtitle=_lines(below) or alt.Undefined,
+            anchor="start",
+            limit=0,
+            subtitleColor=MUTED,
         )
     )
+
+
+def _lines(lines: list[str]) -> str | list[str]:
+    return lines if len(lines) > 1 else "".join(lines)
 
 
 def _scale() -> alt.Scale:

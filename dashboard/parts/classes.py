@@ -15,6 +15,7 @@ from dashboard.queries.runs import Version
 
 MATRIX = 14  # classes on each side of the matrix
 LISTED = 25
+BRANCHES = 12
 NOTHING = "(no answer)"
 
 
@@ -176,7 +177,7 @@ def tree(version: Version, run: Run) -> None:
         for row in rows.to_dict("records")
         if not search or search in _name(row["gold"], row["label"]).casefold()
     ]
-    for row in shown[:LISTED]:
+    for row in shown[:BRANCHES]:
         part = st.expander(
             widgets.escaped(f"{_name(row['gold'], row['label'], 60)} · {row['wrong']} of {row['n']} wrong"),
             key=f"branch_{row['gold']}",
@@ -190,8 +191,8 @@ def tree(version: Version, run: Run) -> None:
                             f"{_name(child['gold'], child['label'])}: {child['wrong']} of {child['n']} wrong"
                         )
                     )
-    if len(shown) > LISTED:
-        st.caption(f"{wording.count(len(shown) - LISTED)} more; search for them.")
+    if len(shown) > BRANCHES:
+        st.caption(f"{wording.count(len(shown) - BRANCHES)} more; search for them.")
 
 
 def _branches(table: pd.DataFrame) -> pd.DataFrame:
