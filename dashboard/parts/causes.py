@@ -22,6 +22,7 @@ MOST_EFFECTS = 20
 RUNGS = {
     "placebo": "asked again as it was", "deep": "many more passages retrieved", "oracle_ranking": "right passages ranked first",
     "oracle_retrieval": "right passages put in", "gold_context": "only the evidence shown", "gold_answer": "the expected answer given",
+    "closed_book": "no passage shown at all",
 }  # fmt: skip
 LEVELS = {"observed": "observed", "counterfactual": "shown by intervention"}
 

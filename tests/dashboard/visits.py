@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,14 @@ def text_of(app: AppTest) -> str:
 
 
 def charts(app: AppTest) -> list[str]:
-    """The specifications of the charts."""
-    return [each.proto.spec for each in app.get("vega_lite_chart")]
+    """The charts: the title of each, its lines joined, and its specification."""
+    specs = [each.proto.spec for each in app.get("vega_lite_chart")]
+    return [f"{_title(json.loads(spec))}\n{spec}" for spec in specs]
+
+
+def _title(spec: dict[str, Any]) -> str:
+    text = (spec.get("title") or {}).get("text", "")
+    return text if isinstance(text, str) else " ".join(text)
 
 
 def links(app: AppTest) -> list[tuple[str, str, str]]:
