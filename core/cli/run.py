@@ -3,48 +3,21 @@
 from __future__ import annotations
 
 import json
-import types
-from collections.abc import Callable
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any
 
 import click
 
 from core import jobs, pipeline
 from core.cli.audit_run import run_audit
 from core.cli.display import LiveProgress, print_run
+from core.cli.flags import settings_flags
+from core.cli.sweep import sweep
 from core.errors import ConfigError, Problem
 from core.records import Run, Verdict
 from core.retrieval.stages import Stages
 from core.settings import RunSettings, load_settings, parse_flag
 from core.store.runs import Store
 from core.tasks import TASKS, is_audit
-
-
-def settings_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """One `--flag` for every setting, with its help text and choices."""
-    for name, field in reversed(RunSettings.model_fields.items()):
-        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-        flag = "--" + name.replace("_", "-")
-        help_text = f"{field.description} [{extra.get('group', '')}]"
-        kind = _plain(field.annotation)
-        if kind is bool:
-            command = click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=help_text)(command)
-        elif get_origin(kind) is tuple:
-            command = click.option(flag, name, multiple=True, help=help_text + " (may be repeated)")(command)
-        elif get_origin(kind) is Literal:
-            command = click.option(flag, name, metavar="|".join(map(str, get_args(kind))), help=help_text)(
-                command
-            )
-        else:
-            command = click.option(flag, name, default=None, help=help_text)(command)
-    return command
-
-
-def _plain(annotation: Any) -> Any:
-    """`int | None` → `int`."""
-    if get_origin(annotation) in (Union, types.UnionType):
-        return next(each for each in get_args(annotation) if each is not type(None))
-    return annotation
 
 
 @click.command()
@@ -88,6 +61,9 @@ def run(ctx: click.Context, config: str | None, **flags: Any) -> None:
         ctx.exit(jobs.work(flags["job"], Store(flags["job_store"] or "outputs/plumbline.db")))
     if config and is_audit(config):
         ctx.exit(run_audit(config, _audit_flags(flags)))
+    if flags["mode"] == "sweep":
+        chosen = {name: flags[name] for name in RunSettings.model_fields if name != "mode" and flags[name]}
+        ctx.exit(ctx.invoke(sweep, config=config, **chosen) or 0)
     given = {name: parse_flag(name, flags[name]) for name in RunSettings.model_fields}
     if flags["mapped"]:
         given["column_map"] = {**(given["column_map"] or {}), **_roles(flags["mapped"])}

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from core import pipeline
-from core.cli.run import settings_flags
+from core.cli.flags import settings_flags
 from core.errors import ConfigError
 from core.settings import RunSettings, parse_flag
 from core.store.runs import Store
