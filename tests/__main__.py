@@ -14,7 +14,7 @@ STEPS = {
     "format": ["-m", "ruff", "format", "--check", "."],
     "types": ["-m", "mypy"],
     "tests": ["-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "-m", "not browser"],
-    "browser": ["-m", "pytest", "-q", "-m", "browser"],
+    "browser": ["-m", "pytest", "-q", "-n", "2", "--dist", "load", "-m", "browser"],
 }
 
 

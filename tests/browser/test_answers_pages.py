@@ -28,9 +28,7 @@ def swept_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield started
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
-)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_every_page_by_a_cold_link(browser: Browser, swept_server: Server, scheme: str, width: int) -> None:
     PICTURES.mkdir(exist_ok=True)
     for name in NAMES:
