@@ -3,6 +3,7 @@ that `plumbline --help` answers at once."""
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from typing import Any
@@ -77,6 +78,8 @@ def cli() -> None:
 
 def main() -> None:
     """Entry of the console script: errors raised on purpose are printed without a traceback, with exit code."""
+    # a run makes many records that live to its end: looking through them again and again finds nothing
+    gc.set_threshold(50_000, 20, 50)
     try:
         # outside of click's standalone mode an exit code comes back as a value
         code = cli(standalone_mode=False)
