@@ -12,7 +12,7 @@ A user's own modules are named in the settings (`plugins: [my_evaluators]`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -166,6 +166,26 @@ def add_metric(info: Metric) -> Metric:
         raise ValueError(f"metric '{info.name}' is declared twice with different meanings")
     METRICS[info.name] = info
     return info
+
+
+def add_metrics(
+    rows: Iterable[tuple[str, str, int, str, str, str]], *, headline: Collection[str] = (), **common: Any
+) -> None:
+    """File a family of metrics that one function gives: (name, title, direction, kind, formula, source) a row.
+    Counts have no upper bound, all others end at 1."""
+    for name, title, direction, kind, formula, source in rows:
+        own: Any = {"direction": direction, "kind": kind, "high": None if kind == "count" else 1.0}
+        add_metric(
+            Metric(
+                name=name,
+                title=title,
+                formula=formula,
+                source=source,
+                headline=name in headline,
+                **own,
+                **common,
+            )
+        )
 
 
 # --- judges ---------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.contracts import Metric, add_metric
+from core.contracts import add_metrics
 from core.metrics.claims import checkable, statement_spans
 from core.metrics.support import support
 from core.records import Citation, Hit
@@ -181,20 +181,11 @@ _DECLARED = (
     ("invalid_attribution_count", "Invalid attributions", -1, "count", "citations of something that does not exist", "published name"),
     ("citation_count", "Citations", 0, "count", "citations, each once a sentence", "published name"),
 )  # fmt: skip
-for _name, _title, _direction, _kind, _formula, _source in _DECLARED:
-    add_metric(
-        Metric(
-            name=_name,
-            title=_title,
-            family="citations",
-            kind=_kind,  # type: ignore[arg-type]
-            direction=_direction,  # type: ignore[arg-type]
-            high=None if _kind == "count" else 1.0,
-            formula=_formula,
-            inputs="answer with its citations, cited sources, retrieved chunks",
-            empty="None with a reason: no_claims, no_citations",
-            source=_source,
-            version="1",
-            function=citation_scores,
-        )
-    )
+add_metrics(
+    _DECLARED,
+    family="citations",
+    inputs="answer with its citations, cited sources, retrieved chunks",
+    empty="None with a reason: no_claims, no_citations",
+    version="1",
+    function=citation_scores,
+)

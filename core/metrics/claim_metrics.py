@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.contracts import Metric, add_metric
+from core.contracts import add_metrics
 from core.metrics.claims import ClaimTable
 
 _RAGCHECKER = "Ru et al. 2024 (RAGChecker)"
@@ -235,21 +235,12 @@ _DECLARED = (
     ("evidence_coverage", "Evidence coverage", 1, "bounded", "gold claims that the context supports / |G|", "published name"),
 )  # fmt: skip
 
-for _name, _title, _direction, _kind, _formula, _source in _DECLARED:
-    add_metric(
-        Metric(
-            name=_name,
-            title=_title,
-            family="claims",
-            kind=_kind,  # type: ignore[arg-type]
-            direction=_direction,  # type: ignore[arg-type]
-            high=None if _kind == "count" else 1.0,
-            formula=_formula,
-            inputs="the claim table of the case",
-            empty="None with a reason: no_gold, no_claims, no_context, abstained, cross_language",
-            source=_source,
-            version="2",
-            function=claim_scores,
-            headline=_name in ("grounded_claim_ratio", "answer_claim_f1"),
-        )
-    )
+add_metrics(
+    _DECLARED,
+    headline=("grounded_claim_ratio", "answer_claim_f1"),
+    family="claims",
+    inputs="the claim table of the case",
+    empty="None with a reason: no_gold, no_claims, no_context, abstained, cross_language",
+    version="2",
+    function=claim_scores,
+)

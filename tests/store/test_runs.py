@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import threading
 from pathlib import Path
@@ -12,8 +11,7 @@ import pytest
 
 from core.corpus import Document, Page, Paragraph, ParsingReport, Section
 from core.errors import StoreError
-from core.records import Case, Hit, Output, Result
-from core.store import schema
+from core.records import Case, Hit
 from core.store.runs import Store
 from tests.store.made import (
     AWKWARD,
@@ -371,33 +369,3 @@ def test_a_newer_store_says_what_to_do(tmp_path: Path) -> None:
     for readonly in (False, True):
         with pytest.raises(StoreError, match=r"newer version\. Update plumbline-eval"):
             Store(tmp_path / "plumbline.db", readonly=readonly)
-
-
-RELEASED = sorted((Path(__file__).parent / "released").glob("schema_*.sql"))
-
-
-def test_every_released_schema_has_its_store() -> None:
-    assert [path.name for path in RELEASED] == [
-        f"schema_{i}.sql" for i in range(1, schema.schema_version() + 1)
-    ]
-
-
-@pytest.mark.parametrize("dump", RELEASED, ids=lambda path: path.stem)
-def test_a_store_of_every_released_schema_opens(tmp_path: Path, dump: Path) -> None:
-    path = tmp_path / "old.db"
-    connection = sqlite3.connect(path)
-    connection.executescript(dump.read_text(encoding="utf-8"))
-    connection.close()
-    shutil.copy(path, tmp_path / "copy.db")
-    with Store(path) as store:
-        assert store.check() == []
-        run = store.run("run-1")
-        assert (run.status, run.verdicts) == ("sealed", {"PASS": 2, "WEAK": 0, "FAIL": 1, "ERROR": 0})
-        assert [case.query for case in store.cases("run-1")] == ["Frage 0?", "Frage 1?", "Frage 2?"]
-        assert store.outputs("run-1")[0] == an_output(some_cases(1)[0])
-        assert store.results("run-1")[0].scores == {"mrr_at_k": 1.0, "ndcg_at_k": None}
-        assert store.tags("run-1") == ["released"]
-        assert isinstance(store.results("run-1")[2], Result)
-        assert isinstance(store.outputs("run-1")[2], Output)
-        with pytest.raises(StoreError, match="sealed"):
-            store.set_status("run-1", "running")
