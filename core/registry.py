@@ -10,6 +10,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -53,6 +54,15 @@ class Registry(Generic[T]):
             return cls
 
         return decorate
+
+    @contextmanager
+    def registered(self, name: str, cls: type[Any]) -> Iterator[None]:
+        """A class filed under `name` for the length of a `with` block, and gone after it."""
+        self.register(name)(cls)
+        try:
+            yield
+        finally:
+            del self._classes[name]
 
     def get(self, name: str) -> type[Any]:
         """The class called `name`; UnknownNameError names the nearest."""

@@ -121,7 +121,6 @@ def test_threads_share_one_index() -> None:
     assert stages.counts == {"tokenise": 1, "index": 1}
 
 
-@RETRIEVERS.register("longest_first")
 class LongestFirst(Component):
     """A retriever of somebody else: it shares nothing and ranks by length."""
 
@@ -147,5 +146,7 @@ class LongestIndex:
 
 
 def test_a_retriever_of_somebody_else_works_through_stages() -> None:
-    hits = Stages(None).index(chunks_of(["a", "longest text", "bb"]), "longest_first").search(["q"], 2)[0]
+    with RETRIEVERS.registered("longest_first", LongestFirst):
+        index = Stages(None).index(chunks_of(["a", "longest text", "bb"]), "longest_first")
+    hits = index.search(["q"], 2)[0]
     assert [hit.text for hit in hits] == ["longest text", "bb"]
