@@ -1,7 +1,7 @@
 """The tables of a run store, as numbered migrations.
 
-Each migration runs once, inside a transaction, through `sqlite_utils.migrations`. A released migration is never
-edited: a change of the schema is a new one at the end, and `tests/store/released` keeps a store of every
+Each migration runs once, inside a transaction: `sqlite_utils.migrations` brings an older store up to date; an empty
+file gets all of them at once, with the same ledger. A released migration is never edited: a change of the schema is a new one at the end, and `tests/store/released` keeps a store of every
 released version. `PRAGMA user_version` repeats the number of applied migrations, so that an older program can
 tell a newer store at once.
 
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from core.errors import StoreError
@@ -275,6 +276,18 @@ def _guards() -> list[str]:
     return made
 
 
+_SET = "plumbline"
+_LEDGER = (
+    """CREATE TABLE "_sqlite_migrations" (
+   "id" INTEGER PRIMARY KEY,
+   "migration_set" TEXT,
+   "name" TEXT,
+   "applied_at" TEXT
+)""",
+    """CREATE UNIQUE INDEX "idx__sqlite_migrations_migration_set_name"
+    ON "_sqlite_migrations" ("migration_set", "name")""",
+)
+
 # name and statements of each released step, in order
 _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (("1_first_release", (*_TABLES, _VIEW, *_guards())),)
 
@@ -301,25 +314,45 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring a store to the newest schema; several processes may try at once. One transaction for all steps."""
-    # sqlite_utils loads pandas when it is there: only a store that must change pays for that
-    from sqlite_utils import Database
-    from sqlite_utils.migrations import Migrations
-
-    migrations = Migrations("plumbline")
-    for name, statements in _STEPS:
-        migrations(name=name)(_step(statements))
-    db = Database(connection, execute_plugins=False, recursive_triggers=False)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if version_of(connection) < schema_version():
-            migrations.apply(db)
-            connection.execute(f"PRAGMA user_version = {schema_version()}")
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        found = version_of(connection)
+        if found == 0:
+            create(connection)
+        elif found < schema_version():
+            upgrade(connection)
+        connection.execute(f"PRAGMA user_version = {schema_version()}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """All steps in an empty file, and the ledger as sqlite-utils keeps it, so that `upgrade` can go on from here.
+    What sqlite-utils would make of the file is the same, but loading it (and pandas) costs more than a short run."""
+    for statement in _LEDGER:
+        connection.execute(statement)
+    for name, statements in _STEPS:
+        for statement in statements:
+            connection.execute(statement)
+        connection.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES (?, ?, ?)",
+            (_SET, name, str(datetime.now(UTC))),
+        )
+
+
+def upgrade(connection: sqlite3.Connection) -> None:
+    """The steps that the store has not seen."""
+    from sqlite_utils import Database
+    from sqlite_utils.migrations import Migrations
+
+    migrations = Migrations(_SET)
+    for name, statements in _STEPS:
+        migrations(name=name)(_step(statements))
+    migrations.apply(Database(connection, execute_plugins=False, recursive_triggers=False))
 
 
 def _step(statements: Sequence[str]) -> Callable[[Any], None]:

@@ -42,3 +42,16 @@ def test_a_store_of_every_released_schema_opens(tmp_path: Path, dump: Path) -> N
         assert isinstance(store.outputs("run-1")[2], Output)
         with pytest.raises(StoreError, match="sealed"):
             store.set_status("run-1", "running")
+
+
+def test_a_new_store_is_what_sqlite_utils_would_make_of_it() -> None:
+    made, migrated = sqlite3.connect(":memory:"), sqlite3.connect(":memory:")
+    schema.create(made)
+    schema.upgrade(migrated)
+    everything = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    assert made.execute(everything).fetchall() == migrated.execute(everything).fetchall()
+    ledger = "SELECT id, migration_set, name FROM _sqlite_migrations"
+    assert made.execute(ledger).fetchall() == migrated.execute(ledger).fetchall()
+    before = made.total_changes
+    schema.upgrade(made)  # nothing is left for sqlite-utils to do
+    assert made.total_changes == before
