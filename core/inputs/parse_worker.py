@@ -101,7 +101,8 @@ def _encodings(content: bytes) -> tuple[str, ...]:
     return ("utf-8-sig", "cp1252")
 
 
-def _limit_memory(megabytes: int) -> None:
+def limit_memory(megabytes: int) -> None:
+    """Bound the memory of this process, where the operating system can."""
     try:
         import resource
     except ImportError:  # not offered by this operating system
@@ -138,7 +139,7 @@ def _answer(request: dict[str, Any]) -> str:
 def main(argv: list[str]) -> int:
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     sys.stdout = sys.stderr  # what a library prints must not mix with the replies
-    _limit_memory(int(argv[0]))
+    limit_memory(int(argv[0]))
     # pypdf makes many small objects: a tenth of the time went into looking for cycles among them.
     gc.set_threshold(200_000)
     replies.write("ready\n")

@@ -8,6 +8,7 @@ from core.records import Evidence, Hit
 from dashboard import passages as places
 from dashboard import widgets, wording
 from dashboard.queries import case as case_queries
+from dashboard.queries import pictures
 from dashboard.queries.case import Details
 from dashboard.queries.runs import Version
 from dashboard.reasons import RELEVANCE_SOURCES
@@ -90,15 +91,31 @@ def on_its_page(version: Version, found: Details) -> None:
         )
         if part.open:
             with part:
-                _page_text(version, evidence)
+                shown = _page_text(version, evidence)
+                _page_picture(version, evidence, shown, key=f"picture_{number}")
 
 
-def _page_text(version: Version, evidence: Evidence) -> None:
+def _page_picture(version: Version, evidence: Evidence, number: int | None, *, key: str) -> None:
+    """The page as it is printed, on request: drawing it takes a second."""
+    if number is None or not pictures.available():
+        return
+    if not st.toggle("Show the page as it is printed", key=key):
+        return
+    with st.spinner("Drawing the page"):
+        picture = pictures.page(version, evidence.doc_path, number, evidence.quote or "")
+    if picture.problem:
+        st.caption(widgets.escaped(picture.problem))
+        return
+    st.image(picture.png, caption=widgets.escaped(f"{evidence.doc_path}, page {number}"))
+
+
+def _page_text(version: Version, evidence: Evidence) -> int | None:
+    """Number of the page that is shown; None where the document has no pages or is not kept."""
     document = case_queries.document(version, evidence.doc_path)
     if document is None:
         st.caption("The run keeps no text of this document; this is the quote as it was given.")
         widgets.quote(evidence.quote or "", height=200)
-        return
+        return None
     start, end = 0, len(document.text)
     page = next((each for each in document.pages if each.number == evidence.page), None)
     if page is not None:
@@ -120,10 +137,11 @@ def _page_text(version: Version, evidence: Evidence) -> None:
         st.caption("The quote was not found on this page as it was given:")
         widgets.quote(evidence.quote or "")
         widgets.quote(document.text[start:end], height=420)
-        return
+        return page.number if page is not None else None
     low, high = (
         (start, end)
         if page is not None and end - start < widgets.SHOWN_CHARACTERS and start <= place[0] < end
         else places.around(document.text, *place)
     )
     widgets.quote(document.text[low:high], [(place[0] - low, place[1] - low, "evidence")], height=420)
+    return document.page_at(place[0])

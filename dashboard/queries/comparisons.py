@@ -72,36 +72,44 @@ def change_of(pair: Pair) -> str:
     return _CHANGE_OF[pair.status]
 
 
-def counts(found: Comparison, wanted: Wanted = Wanted()) -> dict[str, int]:
-    """Cases by change under the other filters: a count never depends on its own filter."""
-    others = Wanted((), wanted.types, wanted.search)
-    number = dict.fromkeys(CHANGES, 0)
-    for pair in found.pairs:
-        if _matches(pair, others):
-            number[change_of(pair)] += 1
-    return number
-
-
-def question_types(found: Comparison) -> dict[str, int]:
-    """Cases by question type, most frequent first."""
-    kinds = pd.Series([pair.question_type for pair in found.pairs if pair.question_type], dtype=object)
-    return {str(kind): int(n) for kind, n in kinds.value_counts().items()}
-
-
-def chosen(found: Comparison, wanted: Wanted) -> list[Pair]:
-    """The pairs that match, what needs attention first, then in file order."""
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _listed(a: Version, b: Version) -> tuple[list[Pair], pd.DataFrame]:
+    """The pairs, what needs attention first, then in file order; and a row each with change, type and text."""
     place = {change: number for number, change in enumerate(CHANGES)}
-    pairs = [pair for pair in found.pairs if _matches(pair, wanted)]
-    return sorted(pairs, key=lambda pair: (place[change_of(pair)], pair.position))
+    pairs = sorted(comparison(a, b).pairs, key=lambda pair: (place[change_of(pair)], pair.position))
+    rows = [(change_of(pair), pair.question_type, f"{pair.query}\n{pair.id}".casefold()) for pair in pairs]
+    frame = pd.DataFrame(rows, columns=["change", "type", "text"])
+    return pairs, frame.astype({"change": "category", "type": "category"})
 
 
-def _matches(pair: Pair, wanted: Wanted) -> bool:
-    if wanted.changes and change_of(pair) not in wanted.changes:
-        return False
-    if wanted.types and pair.question_type not in wanted.types:
-        return False
-    text = wanted.search.strip().casefold()
-    return not text or text in pair.query.casefold() or text in pair.id.casefold()
+def _matching(frame: pd.DataFrame, wanted: Wanted) -> pd.Series:
+    found = pd.Series(True, index=frame.index)
+    if wanted.changes:
+        found &= frame["change"].isin(wanted.changes)
+    if wanted.types:
+        found &= frame["type"].isin(wanted.types)
+    if text := wanted.search.strip().casefold():
+        found &= frame["text"].str.contains(text, regex=False)
+    return found
+
+
+def counts(a: Version, b: Version, wanted: Wanted = Wanted()) -> dict[str, int]:
+    """Cases by change under the other filters: a count never depends on its own filter."""
+    _, frame = _listed(a, b)
+    matching = frame["change"][_matching(frame, Wanted((), wanted.types, wanted.search))].value_counts()
+    return {change: int(matching.get(change, 0)) for change in CHANGES}
+
+
+def question_types(a: Version, b: Version) -> dict[str, int]:
+    """Cases by question type, most frequent first."""
+    kinds = _listed(a, b)[1]["type"].value_counts()
+    return {str(kind): int(n) for kind, n in kinds.items() if kind}
+
+
+def chosen(a: Version, b: Version, wanted: Wanted) -> list[Pair]:
+    """The pairs that match, what needs attention first, then in file order."""
+    pairs, frame = _listed(a, b)
+    return [pairs[place] for place in _matching(frame, wanted).to_numpy().nonzero()[0]]
 
 
 def by_case(found: Comparison) -> dict[str, Pair]:

@@ -35,7 +35,7 @@ def command(*arguments: str, timeout: float = WAIT_SECONDS) -> Answer:
     try:
         done = subprocess.run(
             [sys.executable, "-m", "core", *arguments],
-            capture_output=True, text=True, encoding="utf-8", errors="replace", env=_environment(),
+            capture_output=True, text=True, encoding="utf-8", errors="replace", env=environment(),
             stdin=subprocess.DEVNULL, timeout=timeout, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -66,7 +66,7 @@ class _Description:
         self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed with the object
         self._process = subprocess.Popen(
             [sys.executable, "-m", "core", "describe", "--json"],
-            stdout=self._out, stderr=self._err, stdin=subprocess.DEVNULL, env=_environment(),
+            stdout=self._out, stderr=self._err, stdin=subprocess.DEVNULL, env=environment(),
         )  # fmt: skip
         self._found: dict[str, Any] | None = None
         self._metrics: dict[str, dict[str, Any]] = {}
@@ -94,6 +94,7 @@ class _Description:
         return {**nothing, **json.loads(self._out.read().decode("utf-8"))}
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """Variables for a process of ours: `core` is found from a checkout that is not installed too."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"}

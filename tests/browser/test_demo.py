@@ -61,6 +61,8 @@ def test_from_the_count_to_the_case(browser: Browser, empty_server: Server) -> N
         expect(page.get_by_role("heading", name="Answer")).to_be_visible()
         expect(page.locator("[data-testid=stMain]").get_by_text("✕ Fail").first).to_be_visible()
         assert page.url == link
+        page.get_by_text("Show the page as it is printed").click()
+        expect(page.get_by_test_id("stImage").get_by_role("img")).to_be_visible(timeout=30 * SECOND)
 
 
 def test_a_run_of_ones_own(browser: Browser, empty_server: Server) -> None:
