@@ -34,7 +34,7 @@ st.caption(
 compare.warnings(found)
 
 st.header("Cases")
-wanted, metric = compare_cases.ask(found)
+wanted, metric = compare_cases.ask(found, baseline, candidate)
 more = compare_cases.further_runs(baseline, candidate)
 compare_cases.matrix(found, baseline, candidate, wanted, metric, more)
 

@@ -40,7 +40,7 @@ def reliability(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopL
 
 
 def risk_coverage(
-    frame: pd.DataFrame, chosen: float | None, title: str, subtitle: str = ""
+    frame: pd.DataFrame, title: str, subtitle: str = "", *, chosen: float | None = None
 ) -> alt.TopLevelMixin:
     """How often the surest answers are wrong, by how many of them are accepted.
 

@@ -79,7 +79,7 @@ def reliability(frame: pd.DataFrame, found: dict[str, Any]) -> None:
             ]
         )
         note = f"n = {wording.count(found['n_scored'])}; grey: where a calibrated system would fall"
-        st.altair_chart(charts.reliability(drawn, finding, note), alt=finding, key="reliability")
+        widgets.chart(charts.reliability, drawn, finding, note, key="reliability")
     if found.get("brier_score") is not None:
         widgets.facts(
             {
@@ -136,13 +136,9 @@ def threshold(frame: pd.DataFrame, found: dict[str, Any]) -> None:
         ]
     )
     finding = f"Accepting {wording.rate(row['coverage'])} means {wording.rate(row['risk'])} wrong among them"
-    chart = charts.risk_coverage(
-        drawn,
-        float(row["coverage"]),
-        finding,
-        f"n = {wording.count(found['n_scored'])}; surest answers first; 95 % interval",
-    )
-    st.altair_chart(chart, alt=finding, key="risk_coverage")
+    note = f"n = {wording.count(found['n_scored'])}; surest answers first; 95 % interval"
+    chosen = float(row["coverage"])
+    widgets.chart(charts.risk_coverage, drawn, finding, note, chosen=chosen, key="risk_coverage")
     for each in found.get("thresholds") or []:
         if each.get("threshold") is not None:
             st.caption(

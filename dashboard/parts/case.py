@@ -306,7 +306,6 @@ def history(version: Version, run: Run, found: Details) -> None:
         shown,
         finding,
         f"runs of {run.suite}, oldest first",
-        alt=finding,
         key="case_history",
     )
     for row in frame.iloc[::-1].head(8).to_dict("records"):

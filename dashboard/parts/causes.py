@@ -115,7 +115,7 @@ def _forest(rows: list[dict[str, Any]], finding: str, note: str, key: str) -> No
         note += f"; the {MOST_EFFECTS} largest of {len(rows)}"
     shown.sort(key=lambda row: -row["delta"])
     frame = pd.DataFrame(shown)
-    st.altair_chart(differences.differences(frame, finding, note), alt=finding, key=f"forest_{key}")
+    widgets.chart(differences.differences, frame, finding, note, key=f"forest_{key}")
 
 
 def interactions(table: pd.DataFrame) -> None:
@@ -145,15 +145,8 @@ def interactions(table: pd.DataFrame) -> None:
         if sure
         else "No two choices are shown to depend on each other"
     )
-    st.altair_chart(
-        charts.interactions(
-            frame,
-            finding,
-            "points that two choices give together beyond what they give one by one; exploratory",
-        ),
-        alt=finding,
-        key="interactions",
-    )
+    note = "points that two choices give together beyond what they give one by one; exploratory"
+    widgets.chart(charts.interactions, frame, finding, note, key="interactions")
 
 
 def gains(table: pd.DataFrame, names: dict[str, str]) -> None:
@@ -173,7 +166,7 @@ def gains(table: pd.DataFrame, names: dict[str, str]) -> None:
     st.subheader("Where the gain comes from")
     finding = f"The best gains {wording.points(first['total_delta'])} over the baseline"
     note = f"{names.get(first['candidate'], first['candidate'])} against {names.get(first['baseline'], first['baseline'])}; Shapley shares"
-    st.altair_chart(differences.differences(pd.DataFrame(rows), finding, note), alt=finding, key="gains")
+    widgets.chart(differences.differences, pd.DataFrame(rows), finding, note, key="gains")
 
 
 def failures(sweep_id: str, names: dict[str, str], run_ids: dict[str, str]) -> None:
@@ -203,7 +196,7 @@ def failures(sweep_id: str, names: dict[str, str], run_ids: dict[str, str]) -> N
     top = components.iloc[int(components["n_failures"].to_numpy().argmax())]
     finding = f"Most is lost at {str(top['label']).lower()}: {wording.count(int(top['n_failures']))} of {wording.count(int(components['n_failures'].sum()))} failures"
     note = f"n = {wording.count(total)} answers of all configurations"
-    st.altair_chart(charts.waterfall(pd.DataFrame(rows), finding, note), alt=finding, key="waterfall")
+    widgets.chart(charts.waterfall, pd.DataFrame(rows), finding, note, key="waterfall")
     listed = sweeps.table(sweep_id, "failure_attribution")
     if not listed.empty:
         _failed_cases(listed, components, names, run_ids)
@@ -267,11 +260,8 @@ def ladder(table: pd.DataFrame, names: dict[str, str]) -> None:
             if best["delta"] > 0
             else "No repair of a single step turns failures into passes"
         )
-        st.altair_chart(
-            differences.differences(frame, finding, "change of the pass rate, 95 % interval"),
-            alt=finding,
-            key="ladder",
-        )
+        note = "change of the pass rate, 95 % interval"
+        widgets.chart(differences.differences, frame, finding, note, key="ladder")
 
 
 def advice(sweep_id: str, table: pd.DataFrame, names: dict[str, str]) -> None:

@@ -58,11 +58,8 @@ def by_level(run: Run) -> None:
         ]
     )  # fmt: skip
     finding = f"Right at the {level(levels[0]['name'])} in {wording.rate(levels[0]['accuracy'])}, at the {level(levels[-1]['name'])} in {wording.rate(levels[-1]['accuracy'])}"
-    st.altair_chart(
-        estimates.estimates(frame, finding, "accuracy and 95 % interval by level of the code tree"),
-        alt=finding,
-        key="levels",
-    )
+    note = "accuracy and 95 % interval by level of the code tree"
+    widgets.chart(estimates.estimates, frame, finding, note, key="levels")
 
 
 def choose_level(run: Run) -> str:
@@ -99,10 +96,10 @@ def matrix(version: Version, chosen: str) -> None:
         finding = f"Most often wrong: {wording.shortened(top['gold_label'] or top['gold'], 40)} taken for {wording.shortened(top['predicted_label'] or top['predicted'] or NOTHING, 40)} ({top['n']} times)"
     total = int(table["n"].sum())
     note = f"n = {wording.count(total)}; the {wording.plural(len(kept), 'most frequent class', 'most frequent classes')}, {wording.count(int(shown['n'].sum()))} of the answers; choose a cell"
-    event = st.altair_chart(
-        confidence.confusion(frame, finding, note), alt=finding, key=f"confusion_{chosen}", on_select="rerun"
+    marked = widgets.chart(
+        confidence.confusion, frame, finding, note, key=f"confusion_{chosen}", on_select="rerun"
     )
-    picked = event["selection"].get("cell") or []
+    picked = marked.get("cell") or []
     if picked:
         names = {row["label_gold"]: row["gold_code"] for row in frame.to_dict("records")} | {
             row["label_predicted"]: row["predicted_code"] for row in frame.to_dict("records")
@@ -233,13 +230,8 @@ def groups(version: Version, name: str, title: str) -> None:
             for row, label in zip(top.to_dict("records"), labels, strict=True)
         ]
     )  # fmt: skip
-    st.altair_chart(
-        estimates.estimates(
-            frame, title, f"first code right, 95 % interval; the {len(top)} largest of {len(table)}"
-        ),
-        alt=title,
-        key=name,
-    )
+    note = f"first code right, 95 % interval; the {len(top)} largest of {len(table)}"
+    widgets.chart(estimates.estimates, frame, title, note, key=name)
 
 
 def leakage(run: Run) -> None:

@@ -183,10 +183,8 @@ def metrics(found: Comparison) -> None:
     if drawn:
         frame = pd.DataFrame([_drawn(each) for each in drawn])
         finding = _finding(known)
-        chart = differences.differences(
-            frame, finding, "candidate − baseline, signed so that right is better; 95 % intervals"
-        )
-        st.altair_chart(chart, alt=finding, key="differences")
+        note = "candidate − baseline, signed so that right is better; 95 % intervals"
+        widgets.chart(differences.differences, frame, finding, note, key="differences")
     part = st.expander(f"All {len(known)} metrics", on_change="rerun", key="all_differences")
     if part.open:
         with part:

@@ -35,9 +35,9 @@ def word(change: str) -> str:
     return f"{CHANGE_MARKS.get(change, '○')} {CHANGE_WORDS[change]}"
 
 
-def ask(found: Comparison) -> tuple[comparisons.Wanted, str | None]:
+def ask(found: Comparison, a: Version, b: Version) -> tuple[comparisons.Wanted, str | None]:
     """Filters, whose counts are the buttons, and the metric whose difference is shown."""
-    kinds = comparisons.question_types(found)
+    kinds = comparisons.question_types(a, b)
     above = st.container()
     with st.grid(4, min_column_width=170, vertical_alignment="bottom"):
         search = st.text_input(
@@ -51,7 +51,7 @@ def ask(found: Comparison) -> tuple[comparisons.Wanted, str | None]:
             )  # fmt: skip
         metric = _metric(found)
     others = comparisons.Wanted((), tuple(chosen_kinds), search or "")
-    counts = comparisons.counts(found, others)
+    counts = comparisons.counts(a, b, others)
     with above:
         offered = {
             change: f"{word(change)} {wording.count(n)}"
@@ -107,7 +107,7 @@ def matrix(
     more: Sequence[tuple[str, Comparison]],
 ) -> None:
     """Rows are cases, columns are runs; a row opens why it changed. Arrow keys walk through the matches."""
-    pairs = comparisons.chosen(found, wanted)
+    pairs = comparisons.chosen(a, b, wanted)
     if not pairs:
         st.info("Take a filter away to see more cases.", title="No case matches")
         return
@@ -259,11 +259,18 @@ def _scatter(found: Comparison, a: Version, b: Version, metric: str) -> None:
     if len(places) > POINTS:
         places = places.sort_values("n", ascending=False).head(POINTS)
         note += f"; the {wording.count(POINTS)} fullest places are drawn"
-    chart = differences.two_runs(
-        places, finding, note, "baseline", "candidate", bounded=kind in wording.FRACTION_KINDS
+    marked = widgets.chart(
+        differences.two_runs,
+        places,
+        finding,
+        note,
+        "baseline",
+        "candidate",
+        bounded=kind in wording.FRACTION_KINDS,
+        key="two_runs",
+        on_select="rerun",
     )
-    event = st.altair_chart(chart, key="two_runs", on_select="rerun", alt=finding)
-    area = event["selection"].get("area") or {}
+    area = marked.get("area") or {}
     if not area:
         return
     inside = frame[_within(frame["a"], area.get("a")) & _within(frame["b"], area.get("b"))]

@@ -69,13 +69,17 @@ def scatter(table: pd.DataFrame, names: dict[str, str], run_ids: dict[str, str])
     on = int(frame["on"].sum())
     finding = f"{wording.count(on)} of {wording.plural(len(frame), 'configuration')} on the frontier"
     note = "larger marks are more surely on it; thin rules: 95 % interval of quality; mark an area to list its configurations"
-    event = st.altair_chart(
-        charts.trade_off(frame, finding, note, PRICES[price], log=log),
-        alt=finding,
+    marked = widgets.chart(
+        charts.trade_off,
+        frame,
+        finding,
+        note,
+        PRICES[price],
+        log=log,
         key=f"pareto_{price}",
         on_select="rerun",
     )
-    area = event["selection"].get("area") or {}
+    area = marked.get("area") or {}
     inside = _inside(frame, area)
     for row in inside.sort_values("quality", ascending=False).head(25).to_dict("records"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

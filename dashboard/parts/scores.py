@@ -44,9 +44,8 @@ def overview(run: Run, link: dict[str, str]) -> None:
         low = min(fractions, key=lambda each: each.mean or 0.0)
         finding = f"Lowest: {_title(low, known)} at {wording.rate(low.mean)}"
         widgets.chart(
-            estimates.estimates, frame, finding, f"mean and 95 % interval, n ≤ {run.n_cases}",
-            alt=f"{finding}; {len(fractions)} scores with their intervals", key="estimates",
-        )  # fmt: skip
+            estimates.estimates, frame, finding, f"mean and 95 % interval, n ≤ {run.n_cases}", key="estimates"
+        )
     for each in chosen:
         chips(each, known, link)
     rest = st.expander(f"All {len(every)} scores", on_change="rerun", key="all_scores")
@@ -128,7 +127,7 @@ def by_question_type(run: Run, groups: pd.DataFrame) -> None:
     note = f"verdicts by question type, n = {wording.count(total)}"
     if len(ordered) > len(shown):
         note += f"; the {len(shown)} weakest of {len(ordered)} types"
-    widgets.chart(verdicts.verdicts_by_group, frame, finding, note, alt=finding, key="groups")
+    widgets.chart(verdicts.verdicts_by_group, frame, finding, note, key="groups")
 
 
 def trust(run: Run, progress: dict[str, Any]) -> None:

@@ -89,7 +89,7 @@ def leaderboard(ranking: pd.DataFrame, table: pd.DataFrame, names: dict[str, str
     note = "mean quality and 95 % interval; tied with the best in blue"
     if len(scored) > MOST_SHOWN:
         note += f"; the first {MOST_SHOWN} are drawn"
-    st.altair_chart(charts.leaderboard(frame, finding, note), alt=finding, key="leaderboard")
+    widgets.chart(charts.leaderboard, frame, finding, note, key="leaderboard")
     part = st.expander("All configurations as a table", on_change="rerun", key="ranking_table")
     if part.open:
         with part:
@@ -184,12 +184,8 @@ def factors(ranking: pd.DataFrame, table: pd.DataFrame) -> None:
             )
         rows.append({**mark, "axis": "Quality", "place": quality, "value": wording.rate(quality)})
     finding = "What the best configuration chose, and where the others end"
-    chart = charts.parallel(
-        pd.DataFrame(rows),
-        finding,
-        f"n = {wording.plural(len(scored), 'configuration')}; the best in blue; quality from 0 % to 100 %",
-    )
-    st.altair_chart(chart, alt=finding, key="parallel")
+    note = f"n = {wording.plural(len(scored), 'configuration')}; the best in blue; quality from 0 % to 100 %"
+    widgets.chart(charts.parallel, pd.DataFrame(rows), finding, note, key="parallel")
 
 
 def _key(value: Any) -> str:
@@ -268,9 +264,8 @@ def disagreements(table: pd.DataFrame, ranking: pd.DataFrame) -> None:
     a, b = runs.version(ids[second]), runs.version(ids[first])
     if a is None or b is None:
         return
-    found = comparisons.comparison(a, b)
-    pairs = comparisons.chosen(found, comparisons.Wanted(("regressed", "fixed", "flipped")))
-    n = len(found.pairs)
+    pairs = comparisons.chosen(a, b, comparisons.Wanted(("regressed", "fixed", "flipped")))
+    n = len(comparisons.comparison(a, b).pairs)
     st.markdown(f"They disagree on {wording.count(len(pairs))} of {wording.plural(n, 'question')}.")
     for pair in pairs[: comparisons.PAGE_SIZE]:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

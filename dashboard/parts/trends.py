@@ -79,12 +79,12 @@ def figure(found: Trend, series: Series, height: int = 320, gates_shown: bool = 
     if not frame["comparable"].all():
         notes.append(f"{wording.plural(int((~frame['comparable']).sum()), 'run')} asked other questions")
     fraction = series.kind in wording.FRACTION_KINDS
-    chart = charts.over_runs(
-        drawn, finding, "; ".join(notes), percent=fraction, height=height,
+    widgets.chart(
+        charts.over_runs, drawn, finding, "; ".join(notes), percent=fraction, height=height,
         shown=AXES.get(series.kind, "format(datum.value, '~s')"),
         log=series.kind in ("duration", "money") and _decades(frame["value"]),
+        key=f"trend_{series.name}",
     )  # fmt: skip
-    st.altair_chart(chart, alt=finding, key=f"trend_{series.name}")
 
 
 def _decades(values: pd.Series) -> bool:

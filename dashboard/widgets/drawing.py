@@ -3,26 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+# Streamlit's page links are inset like buttons and cut what does not fit; here they stand in running text.
+_LINKS = """<style>
+.st-key-page [data-testid="stPageLink-NavLink"] {padding-left: 0; padding-right: 0; background: none;}
+.st-key-page [data-testid="stPageLink-NavLink"]:hover p {text-decoration: underline;}
+.st-key-page [data-testid="stPageLink-NavLink"] :is(span, p, div)
+  {white-space: normal; overflow-wrap: anywhere; text-overflow: clip;}
+</style>"""
 
 
-def chart(make: Callable[..., Any], frame: pd.DataFrame, *texts: str, alt: str, key: str) -> None:
-    """Draw `make(frame, *texts)`, a function of `dashboard.charts`. `alt` is the takeaway sentence; `key` is
-    constant, so that new data do not rebuild the view."""
-    spec = _specification(f"{make.__module__}.{make.__name__}", make, frame, texts)
-    st.vega_lite_chart(spec=spec, alt=alt, key=key)
+def frame() -> DeltaGenerator:
+    """The container all of a page is drawn in."""
+    container = st.container(key="page")
+    container.html(_LINKS)
+    return container
+
+
+def chart(
+    make: Callable[..., Any],
+    frame: pd.DataFrame,
+    finding: str,
+    *texts: str,
+    key: str,
+    on_select: Literal["ignore", "rerun"] = "ignore",
+    **options: Any,
+) -> dict[str, Any]:
+    """Draw `make(frame, finding, *texts, **options)`, a function of `dashboard.charts`; what was marked in it, by the
+    name of the selection (nothing unless `on_select` is "rerun"). `finding` is the takeaway sentence: the title, and
+    what a screen reader says; `key` is constant, so that new data do not rebuild the view."""
+    spec = _specification(f"{make.__module__}.{make.__name__}", make, frame, (finding, *texts), options)
+    if on_select == "ignore":
+        st.vega_lite_chart(spec=spec, alt=finding, key=key)
+        return {}
+    event = st.vega_lite_chart(spec=spec, alt=finding, key=key, on_select=on_select)
+    return dict(event["selection"])
 
 
 @st.cache_data(max_entries=256, max_size="32MB", show_spinner=False)
 def _specification(
-    name: str, _make: Callable[..., Any], frame: pd.DataFrame, texts: tuple[str, ...]
+    name: str, _make: Callable[..., Any], frame: pd.DataFrame, texts: tuple[str, ...], options: dict[str, Any]
 ) -> dict[str, Any]:
-    """The Vega-Lite specification with its rows inside. Frames here are aggregates of at most a few hundred rows:
+    """The Vega-Lite specification with its rows inside. Frames here are aggregates of at most a few thousand rows:
     far below the size from which Streamlit's hash would only look at a sample."""
-    spec: dict[str, Any] = _make(frame, *texts).to_dict()
+    spec: dict[str, Any] = _make(frame, *texts, **options).to_dict()
     rows = spec.pop("datasets", {})
     _put_rows(spec, rows)
     return spec
