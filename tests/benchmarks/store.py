@@ -10,7 +10,6 @@ file with other verdicts, so that the file has its full size without hours of wr
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import random
 import sqlite3
@@ -86,7 +85,6 @@ def measured(folder: Path, options: Any) -> int:
     )
     with Store(path, readonly=True) as store:
         last = f"run-{options.runs - 1:03}"
-        timed("import scipy.stats (once a process)", lambda: importlib.import_module("scipy.stats"))
         compared = timed("compare two runs", lambda: compare_runs(store, "run-000", last))
         trends = timed("trends of the suite", lambda: trend(store, "bench"))
         timed("trends of the suite (again)", lambda: trend(store, "bench"))
