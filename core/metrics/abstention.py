@@ -112,7 +112,7 @@ def _best_pair(terms: QuestionTerms, passage: str) -> float:
     best = 0.0
     for i, here in enumerate(matches):
         after = matches[i + 1] if i + 1 < len(matches) else {}
-        both = {term: max(here.get(term, 0.0), after.get(term, 0.0)) for term in {*here, *after}}
+        both = {term: max(here.get(term, 0.0), after.get(term, 0.0)) for term in (here | after)}
         best = max(best, sum(terms.weights[term] * share for term, share in both.items()))
     return best
 

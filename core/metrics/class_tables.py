@@ -36,7 +36,7 @@ def class_rows(pairs: Sequence[Pair]) -> list[ClassRow]:
     predicted = Counter(p for _, p in pairs if p is not None)
     correct = Counter(g for g, p in pairs if g == p)
     rows = []
-    for label in gold.keys() | predicted.keys():
+    for label in gold | predicted:
         support, named, right = gold[label], predicted[label], correct[label]
         rows.append(
             ClassRow(

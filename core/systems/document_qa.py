@@ -27,6 +27,7 @@ from core.systems.answering import Extractive, abstention_text
 from core.systems.context import assemble
 
 T = TypeVar("T")
+ABSTAINED = "runtime_abstention"
 
 
 class DocumentQa:
@@ -156,7 +157,7 @@ class DocumentQa:
             hits=tuple(hits),
             context_ids=tuple(hit.id for hit in context),
             citations=_citations(draft, context),
-            abstained=abstains,
+            abstained=draft.mode == ABSTAINED,
             confidence=evidence.score,
             latency_ms=sum(stages.values()),
             stages=stages,
@@ -187,10 +188,13 @@ class DocumentQa:
         return evidence_strength(case.query, texts, self.idf, weak_below=self.settings.abstain_below)
 
     def _draft(self, case: Case, context: Sequence[Hit], abstains: bool) -> Draft:
+        declined = Draft(text=abstention_text(case.query), mode=ABSTAINED)
         if abstains:
-            return Draft(text=abstention_text(case.query), mode="runtime_abstention")
+            return declined
         if isinstance(self.answerer, Extractive):
-            return self.answerer.answer(case, context, self.idf)
+            # no sentence holds anything of the question: there is nothing to quote
+            draft = self.answerer.answer(case, context, self.idf)
+            return draft if draft.text else declined
         return self.answerer.answer(case, context)
 
     def _signals(

@@ -121,12 +121,22 @@ def test_without_any_hit_it_abstains() -> None:
 
 
 def test_weak_evidence_is_declined_only_when_asked_to() -> None:
-    query = "Which parking permit does the physics library issue on Sundays?"
-    assert not ask(query).abstained
+    query = "Which parking permit does a thesis on Sundays need?"
+    answered = ask(query)
+    assert not answered.abstained
+    assert answered.text
     output = ask(query, abstain_on_weak_evidence=True)
     assert output.abstained
     assert output.signals["answer_mode"] == "runtime_abstention"
     assert not ask("How many credits has the thesis in physics?", abstain_on_weak_evidence=True).abstained
+
+
+def test_passages_without_a_sentence_to_quote_are_declined() -> None:
+    output = ask("Which parking permit does the physics library issue on Sundays?")
+    assert output.hits
+    assert output.abstained
+    assert output.text == abstention_text("Which")
+    assert output.signals["answer_mode"] == "runtime_abstention"
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "tfidf"])

@@ -36,8 +36,9 @@ class Item:
 
 
 def timeless(run: Run) -> Run:
-    """The run without what differs between two equal runs: its name, and the places it was written to."""
-    places = ("run_name", "output_dir", "store_path", "cache_dir")
+    """The run without what differs between two equal runs: its name, the places it was written to, and how many
+    cases were asked at once."""
+    places = ("run_name", "output_dir", "store_path", "cache_dir", "concurrency")
     settings = {key: value for key, value in run.settings.items() if key not in places}
     return run.model_copy(update={"name": run.suite or run.kind, "settings": settings})
 
