@@ -68,7 +68,8 @@ try:
     widgets.failed_callback()
     st.session_state["entered"] = st.session_state.get("page_before") != page.url_path
     st.session_state["page_before"] = page.url_path
-    page.run()
+    with widgets.frame():
+        page.run()
 except Exception as error:
     logging.getLogger("plumbline.dashboard").exception("page %s", page.url_path or "home")
     widgets.failed(error)

@@ -7,6 +7,7 @@ filter never recolours a verdict, and the browser switches between light and dar
 
 from __future__ import annotations
 
+import json
 import textwrap
 from dataclasses import dataclass
 
@@ -43,6 +44,7 @@ SERIES = ("candidate", "baseline")
 LIGHT = [*(each.light for each in LOOKS.values()), "#2563EB", "#9CA3AF"]
 DARK = [*(each.dark for each in LOOKS.values()), "#6E9BF5", "#6B7280"]
 TITLE_WIDTH, SUBTITLE_WIDTH = 42, 58  # characters that fit 390 px
+WIDE_TITLE, WIDE_CHART = 90, 480  # characters that fit a plot of so many px, without its labels
 TITLE_LINE, SUBTITLE_LINE = 20, 14  # px
 MUTED = "#737E8C"  # text inside a chart, where the theme does not reach: readable on both backgrounds
 
@@ -76,21 +78,29 @@ def verdict_shape(field: str = "verdict") -> alt.Shape:
 
 def titled(chart: alt.TopLevelMixin, title: str, subtitle: str = "") -> alt.TopLevelMixin:
     """Title = the finding, subtitle = what is drawn and of how many; both start at the left edge. Long ones are
-    broken into lines: Vega would make room for one wide line by narrowing the chart, on a phone to nothing."""
-    above, below = textwrap.wrap(title, TITLE_WIDTH), textwrap.wrap(subtitle, SUBTITLE_WIDTH)
+    broken into lines that fit the width: Vega would make room for one wide line by narrowing the chart, on a phone
+    to nothing. A title may be an expression, so the browser chooses its breaking; a subtitle may not."""
     height = getattr(chart, "height", alt.Undefined)
     if isinstance(height, int | float):
-        extra = TITLE_LINE * max(len(above) - 1, 0) + SUBTITLE_LINE * max(len(below) - 1, 0)
-        chart = chart.properties(height=height + extra)
+        extra = TITLE_LINE * (len(textwrap.wrap(title, TITLE_WIDTH)) - 1)
+        extra += SUBTITLE_LINE * (len(textwrap.wrap(subtitle, SUBTITLE_WIDTH)) - 1)
+        chart = chart.properties(height=height + max(extra, 0))
     return chart.properties(
         title=alt.TitleParams(
-            text=_lines(above),
-            subtitle=_lines(below) or alt.Undefined,
+            text=_fitting(title),
+            subtitle=_lines(textwrap.wrap(subtitle, SUBTITLE_WIDTH)) or alt.Undefined,
             anchor="start",
             limit=0,
             subtitleColor=MUTED,
         )
     )
+
+
+def _fitting(text: str) -> str | alt.ExprRef:
+    short, long = textwrap.wrap(text, TITLE_WIDTH), textwrap.wrap(text, WIDE_TITLE)
+    if len(short) < 2:
+        return text
+    return alt.ExprRef(expr=f"width > {WIDE_CHART} ? {json.dumps(long)} : {json.dumps(short)}")
 
 
 def _lines(lines: list[str]) -> str | list[str]:

@@ -1,6 +1,6 @@
 """What every page asks with and answers with: run picker, links, states, verdict badges, quoted text."""
 
-from dashboard.widgets.drawing import chart
+from dashboard.widgets.drawing import chart, frame
 from dashboard.widgets.navigation import PAGES, chosen_run, link_to, run_label, run_picker
 from dashboard.widgets.states import failed, failed_callback, guarded, no_runs, unfinished
 from dashboard.widgets.text import SHOWN_CHARACTERS, escaped, facts, quote
@@ -15,6 +15,7 @@ __all__ = [
     "facts",
     "failed",
     "failed_callback",
+    "frame",
     "guarded",
     "link_to",
     "no_runs",

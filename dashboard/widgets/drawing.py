@@ -11,16 +11,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 # Streamlit's page links are inset like buttons and cut what does not fit; here they stand in running text.
 _LINKS = """<style>
-.st-key-page [data-testid="stPageLink-NavLink"] {padding-left: 0; padding-right: 0; background: none;}
-.st-key-page [data-testid="stPageLink-NavLink"]:hover p {text-decoration: underline;}
-.st-key-page [data-testid="stPageLink-NavLink"] :is(span, p, div)
+.st-key-page_frame [data-testid="stPageLink-NavLink"] {padding-left: 0; padding-right: 0; background: none;}
+.st-key-page_frame [data-testid="stPageLink-NavLink"]:hover p {text-decoration: underline;}
+.st-key-page_frame [data-testid="stPageLink-NavLink"] :is(span, p, div)
   {white-space: normal; overflow-wrap: anywhere; text-overflow: clip;}
 </style>"""
 
 
 def frame() -> DeltaGenerator:
     """The container all of a page is drawn in."""
-    container = st.container(key="page")
+    container = st.container(key="page_frame")
     container.html(_LINKS)
     return container
 
