@@ -8,7 +8,6 @@ import pandas as pd
 from dashboard.charts.palette import MUTED, titled, verdict_color
 
 ROW = 32
-ROOM = 96
 BLUE_RED = ["#C8421E", "#9CA3AF", "#2563EB"]  # worse together, no interaction, better together
 
 
@@ -37,7 +36,7 @@ def interactions(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.Top
         ],
     )
     words = base.mark_text(color=MUTED, fontWeight="bold").encode(text="shown:N")
-    height = 44 * max(frame["a"].nunique(), 1) + ROOM + 60
+    height = 44 * max(frame["a"].nunique(), 1)
     return titled(alt.layer(cells, words).properties(height=height), title, subtitle)
 
 
@@ -64,4 +63,4 @@ def waterfall(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
         .mark_text(align="left", dx=6, color=MUTED)
         .encode(y=alt.Y("step:N", sort=None), x=alt.X("right:Q", scale=across), text="shown:N")
     )
-    return titled(alt.layer(bars, words).properties(height=ROW * max(len(frame), 1) + ROOM), title, subtitle)
+    return titled(alt.layer(bars, words).properties(height=ROW * max(len(frame), 1)), title, subtitle)

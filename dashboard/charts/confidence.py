@@ -36,7 +36,7 @@ def reliability(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopL
     diagonal = ends.mark_line(strokeDash=[3, 3], strokeWidth=1, color=MUTED).encode(
         x=alt.X("x:Q", scale=UNIT), y=alt.Y("y:Q", scale=UNIT)
     )
-    return titled(alt.layer(diagonal, band, line, dots).properties(height=380), title, subtitle)
+    return titled(alt.layer(diagonal, band, line, dots).properties(height=300), title, subtitle)
 
 
 def risk_coverage(
@@ -66,7 +66,7 @@ def risk_coverage(
                 x=alt.X("chosen:Q", scale=UNIT)
             )
         )
-    return titled(alt.layer(*layers).properties(height=340), title, subtitle)
+    return titled(alt.layer(*layers).properties(height=240), title, subtitle)
 
 
 def confusion(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
@@ -93,4 +93,4 @@ def confusion(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
         tooltip=[alt.Tooltip("detail:N", title="cases")],
     ).add_params(picked)  # fmt: skip
     words = base.mark_text(color=MUTED, fontWeight="bold").encode(text="n:Q")
-    return titled(alt.layer(cells, words).properties(height=24 * max(len(order), 4) + 190), title, subtitle)
+    return titled(alt.layer(cells, words).properties(height=26 * max(len(order), 3)), title, subtitle)

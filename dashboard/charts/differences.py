@@ -8,7 +8,6 @@ import pandas as pd
 from dashboard.charts.palette import MUTED, look, titled, verdict_color
 
 ROW = 30
-ROOM = 96
 # a change looks like the verdict it tends to: never colour alone, the shape says it too
 LOOK_OF = {"better": "PASS", "worse": "FAIL", "unclear": "N/A", "none": "N/A"}
 SHAPES = {"PASS": look("PASS").shape, "FAIL": look("FAIL").shape, "N/A": "square"}
@@ -32,7 +31,7 @@ def differences(
     )
     axis = alt.Axis(labelExpr=expression, title="points, right is better" if percent else None, tickCount=5)
     base = alt.Chart(shown).encode(
-        y=alt.Y("title:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, ticks=False, domain=False)),
+        y=alt.Y("title:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, labelOverlap=False, ticks=False, domain=False)),
         color=verdict_color("look"),
         tooltip=[alt.Tooltip("title:N", title="metric"), alt.Tooltip("detail:N", title=" ")],
     )
@@ -45,7 +44,7 @@ def differences(
         .mark_rule(color=MUTED, strokeDash=[3, 3])
         .encode(x=alt.X("zero:Q", scale=across, axis=axis))
     )
-    drawn = alt.layer(zero, rule, dot).properties(height=ROW * max(len(frame), 1) + ROOM)
+    drawn = alt.layer(zero, rule, dot).properties(height=ROW * max(len(frame), 1))
     return titled(drawn, title, subtitle)
 
 
@@ -85,7 +84,7 @@ def two_runs(
         .mark_line(color=MUTED, strokeDash=[3, 3], strokeWidth=1)
         .encode(x=alt.X("a:Q", scale=scale), y=alt.Y("b:Q", scale=scale))
     )
-    return titled(alt.layer(diagonal, points).properties(height=420), title, subtitle)
+    return titled(alt.layer(diagonal, points).properties(height=320), title, subtitle)
 
 
 def _shape() -> alt.Shape:

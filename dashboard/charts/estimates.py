@@ -7,8 +7,7 @@ import pandas as pd
 
 from dashboard.charts.palette import series_color, titled
 
-ROW = 34
-ROOM = 90  # title, subtitle and axis: the height of a chart includes them
+ROW = 30
 
 
 def estimates(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
@@ -17,7 +16,7 @@ def estimates(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
     `frame`: title (unique label), mean, low, high (None where no interval can be given), shown (the value in
     words), detail (tooltip: interval and counts), in the order to be drawn from the top.
     """
-    rows = alt.Y("title:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, ticks=False, domain=False))
+    rows = alt.Y("title:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, labelOverlap=False, ticks=False, domain=False))
     across = alt.Scale(domain=[0, 1])
     axis = alt.Axis(
         labelExpr="format(datum.value * 100, '.0f') + ' %'", values=[0, 0.25, 0.5, 0.75, 1], title=None
@@ -29,4 +28,4 @@ def estimates(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
     )
     rule = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q", scale=across, axis=axis), x2="high:Q")
     dot = base.mark_point(filled=True, size=80, opacity=1).encode(x=alt.X("mean:Q", scale=across, axis=axis))
-    return titled(alt.layer(rule, dot).properties(height=ROW * max(len(frame), 1) + ROOM), title, subtitle)
+    return titled(alt.layer(rule, dot).properties(height=ROW * max(len(frame), 1)), title, subtitle)

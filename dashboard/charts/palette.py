@@ -45,7 +45,6 @@ LIGHT = [*(each.light for each in LOOKS.values()), "#2563EB", "#9CA3AF"]
 DARK = [*(each.dark for each in LOOKS.values()), "#6E9BF5", "#6B7280"]
 TITLE_WIDTH, SUBTITLE_WIDTH = 42, 58  # characters that fit 390 px
 WIDE_TITLE, WIDE_CHART = 90, 480  # characters that fit a plot of so many px, without its labels
-TITLE_LINE, SUBTITLE_LINE = 20, 14  # px
 MUTED = "#737E8C"  # text inside a chart, where the theme does not reach: readable on both backgrounds
 
 
@@ -80,12 +79,8 @@ def titled(chart: alt.TopLevelMixin, title: str, subtitle: str = "") -> alt.TopL
     """Title = the finding, subtitle = what is drawn and of how many; both start at the left edge. Long ones are
     broken into lines that fit the width: Vega would make room for one wide line by narrowing the chart, on a phone
     to nothing. A title may be an expression, so the browser chooses its breaking; a subtitle may not."""
-    height = getattr(chart, "height", alt.Undefined)
-    if isinstance(height, int | float):
-        extra = TITLE_LINE * (len(textwrap.wrap(title, TITLE_WIDTH)) - 1)
-        extra += SUBTITLE_LINE * (len(textwrap.wrap(subtitle, SUBTITLE_WIDTH)) - 1)
-        chart = chart.properties(height=height + max(extra, 0))
     return chart.properties(
+        autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),  # heights are the plot's own
         title=alt.TitleParams(
             text=_fitting(title),
             subtitle=_lines(textwrap.wrap(subtitle, SUBTITLE_WIDTH)) or alt.Undefined,

@@ -8,7 +8,6 @@ import pandas as pd
 from dashboard.charts.palette import MUTED, series_color, titled
 
 ROW = 26
-ROOM = 96
 PERCENT = "format(datum.value * 100, '.0f') + ' %'"
 
 
@@ -21,13 +20,13 @@ def leaderboard(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopL
     across = alt.Scale(domain=[0, 1])
     axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.25, 0.5, 0.75, 1], title="quality")
     base = alt.Chart(frame).encode(
-        y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=230, ticks=False, domain=False)),
+        y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=230, labelOverlap=False, ticks=False, domain=False)),
         color=series_color(),
         tooltip=[alt.Tooltip("label:N", title="configuration"), alt.Tooltip("detail:N", title=" ")],
     )
     rule = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q", scale=across, axis=axis), x2="high:Q")
     dot = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("value:Q", scale=across, axis=axis))
-    return titled(alt.layer(rule, dot).properties(height=ROW * max(len(frame), 1) + ROOM), title, subtitle)
+    return titled(alt.layer(rule, dot).properties(height=ROW * max(len(frame), 1)), title, subtitle)
 
 
 def parallel(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
@@ -58,7 +57,7 @@ def parallel(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLeve
         .mark_text(align="left", dx=6, dy=-9, color=MUTED, limit=110)
         .encode(x=x, y=y, text="value:N")
     )
-    return titled(alt.layer(lines, words).properties(height=340), title, subtitle)
+    return titled(alt.layer(lines, words).properties(height=240), title, subtitle)
 
 
 def trade_off(frame: pd.DataFrame, title: str, subtitle: str, cost: str, *, log: bool) -> alt.TopLevelMixin:
@@ -94,4 +93,4 @@ def trade_off(frame: pd.DataFrame, title: str, subtitle: str, cost: str, *, log:
         .mark_text(align="left", dx=10, dy=-10, color=MUTED, limit=260)
         .encode(x=x, y=y, text="mark:N")
     )
-    return titled(alt.layer(front, rule, dots, words).properties(height=420), title, subtitle)
+    return titled(alt.layer(front, rule, dots, words).properties(height=320), title, subtitle)

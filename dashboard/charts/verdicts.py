@@ -7,8 +7,7 @@ import pandas as pd
 
 from dashboard.charts.palette import LOOKS, MUTED, ORDER, look, titled, verdict_color, verdict_shape
 
-ROW = 34
-ROOM = 70  # title and subtitle: the height of a chart includes them
+ROW = 28
 
 
 def verdict_bar(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
@@ -17,7 +16,7 @@ def verdict_bar(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopL
     `frame`: verdict, n. The counts stand beside the chart in words, so the bar itself carries none.
     """
     return titled(
-        _stack(_positions(frame.assign(group="")), None).properties(height=26 + ROOM), title, subtitle
+        _stack(_positions(frame.assign(group="")), None).properties(height=26), title, subtitle
     )
 
 
@@ -34,7 +33,7 @@ def verdicts_by_group(frame: pd.DataFrame, title: str, subtitle: str = "") -> al
         .encode(y=alt.Y("group:N", sort=None), x=alt.value("width"), text="text:N")
     )
     drawn = alt.layer(_stack(parts, axis), counts)
-    return titled(drawn.properties(height=ROW * max(frame["group"].nunique(), 1) + ROOM), title, subtitle)
+    return titled(drawn.properties(height=ROW * max(frame["group"].nunique(), 1)), title, subtitle)
 
 
 def _positions(frame: pd.DataFrame) -> pd.DataFrame:
@@ -94,7 +93,7 @@ def history(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevel
             shape=verdict_shape(),
             tooltip=[alt.Tooltip("run:N"), alt.Tooltip("detail:N", title="verdict")],
         )
-        .properties(height=240),
+        .properties(height=130),
         title,
         subtitle,
     )
