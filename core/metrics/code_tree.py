@@ -29,6 +29,7 @@ class CodeTree:
     scheme: str
     catalog: Catalog | None = None
     _paths: dict[str, Path] = field(default_factory=dict, repr=False, compare=False)
+    _nodes: dict[str, tuple[str | None, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def by_digits(self) -> bool:
@@ -80,10 +81,18 @@ class CodeTree:
 
     def node(self, code: str, level: int) -> str | None:
         """The ancestor-or-self of a code at a level (from 1); None where the code is shallower or unknown."""
-        name_and_size = self.levels[level - 1] if level <= len(self.levels) else None
-        if name_and_size is None or not self.known(code):
+        nodes = self.nodes(code)
+        return nodes[level - 1] if level <= len(nodes) else None
+
+    def nodes(self, code: str) -> tuple[str | None, ...]:
+        """`node` of every level, from the top."""
+        if code not in self._nodes:
+            self._nodes[code] = tuple(self._node(code, size) for _, size in self.levels)
+        return self._nodes[code]
+
+    def _node(self, code: str, size: int) -> str | None:
+        if not self.known(code):
             return None
-        size = name_and_size[1]
         if self.by_digits:
             if not is_digits(code):
                 return None
@@ -107,9 +116,10 @@ class CodeTree:
                 return TWO_DIGIT[-1][1], TWO_DIGIT[-1][0]
             return (_WIDTH, EXACT) if self.by_digits and is_digits(gold) else (len(self.path(gold)), EXACT)
         found = (0, NO_OVERLAP)
-        for level, (name, size) in enumerate(self.levels, 1):
-            node = self.node(gold, level)
-            if node is not None and node == self.node(predicted, level):
+        for (name, size), node, other in zip(
+            self.levels, self.nodes(gold), self.nodes(predicted), strict=True
+        ):
+            if node is not None and node == other:
                 found = (size, name)
         return found
 

@@ -11,9 +11,15 @@ from pydantic import Field
 
 from core.contracts import RETRIEVERS
 from core.embeddings import DEFAULT_MODEL, Encoder, Matrix, Vectors
+from core.records import Hit
 from core.registry import Component
-from core.retrieval.corpus_index import CorpusIndex, Scores
+from core.retrieval.corpus_index import Allowed, CorpusIndex, Scores, top_k
 from core.retrieval.shared import Shared, Unshared
+
+AT_ONCE = 32  # queries of one product: their scores over the whole corpus are held together
+_ROWS = (
+    1024  # rows of the matrix that are multiplied at a time: as float64 they stay in the processor's cache
+)
 
 
 class DenseIndex(CorpusIndex):
@@ -35,10 +41,30 @@ class DenseIndex(CorpusIndex):
                 self._queries.update(zip(new, self.encoder.queries(new), strict=True))
 
     def scores(self, query: str) -> Scores:
-        self.prepare([query])
-        best = self.vectors.best(self.vectors.matrix @ self._queries[query])
-        # the last bits of a float32 product depend on the place in the matrix: equal texts must tie
-        return np.asarray(np.round(best, 6), dtype=np.float64)
+        return self.all_scores([query])[0]
+
+    def all_scores(self, queries: Sequence[str]) -> Scores:
+        self.prepare(queries)
+        if not queries:
+            return np.zeros((0, len(self.items)))
+        # the last bits of a float32 product depend on the place in the matrix and on what else is multiplied:
+        # in float64, rounded, equal texts tie and a query scores the same alone and among others
+        asked = np.stack([self._queries[query] for query in queries]).astype(np.float64)
+        matrix = self.vectors.matrix
+        products = np.empty((len(queries), len(matrix)))
+        for start in range(0, len(matrix), _ROWS):
+            rows = matrix[start : start + _ROWS].astype(np.float64)
+            np.matmul(asked, rows.T, out=products[:, start : start + _ROWS])
+        return np.asarray(np.round(self.vectors.best(products), 6))
+
+    def search(self, queries: Sequence[str], k: int, allowed: Allowed = None) -> list[list[Hit]]:
+        self.prepare(queries)
+        rankings = []
+        for start in range(0, len(queries), AT_ONCE):
+            for i, scores in enumerate(self.all_scores(queries[start : start + AT_ONCE]), start):
+                found = top_k(scores, k, None if allowed is None else allowed[i])
+                rankings.append(self.hits(found, scores[found]))
+        return rankings
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from core.records import Hit
 from core.registry import Component
 from core.retrieval.corpus_index import CorpusIndex, Positions, Scores, hit_of, top_k
 from core.retrieval.counts import Analyzer
-from core.retrieval.dense import Dense, DenseIndex
+from core.retrieval.dense import AT_ONCE, Dense, DenseIndex
 from core.retrieval.shared import Shareable, Shared, Unshared
 
 Fusion = Literal["minmax", "rrf"]
@@ -40,7 +40,7 @@ class HybridIndex(CorpusIndex):
     def search_positions(
         self, query: str, k: int, allowed: Sequence[int] | None = None
     ) -> tuple[Positions, Scores]:
-        positions, fused, _, _ = self._search(query, k, allowed)
+        positions, fused, _, _ = self._search(query, self.dense.scores(query), k, allowed)
         return positions, fused
 
     def search(
@@ -48,31 +48,34 @@ class HybridIndex(CorpusIndex):
     ) -> list[list[Hit]]:
         self.prepare(queries)
         rankings = []
-        for i, query in enumerate(queries):
-            positions, fused, dense, lexical = self._search(query, k, None if allowed is None else allowed[i])
-            rankings.append(
-                [
-                    hit_of(self.items[int(at)], rank, float(score), self.source).model_copy(
-                        update={"parts": {"dense_score": float(of_dense), "lexical_score": float(of_words)}}
-                    )
-                    for rank, (at, score, of_dense, of_words) in enumerate(
-                        zip(positions, fused, dense, lexical, strict=True), start=1
-                    )
-                ]
-            )
+        for start in range(0, len(queries), AT_ONCE):
+            part = queries[start : start + AT_ONCE]
+            for i, (query, of_model) in enumerate(zip(part, self.dense.all_scores(part), strict=True), start):
+                within = None if allowed is None else allowed[i]
+                rankings.append(self._ranked(*self._search(query, of_model, k, within)))
         return rankings
 
     @property
     def notices(self) -> tuple[str, ...]:
         return self.dense.notices
 
+    def _ranked(self, positions: Positions, fused: Scores, dense: Scores, lexical: Scores) -> list[Hit]:
+        return [
+            hit_of(self.items[int(at)], rank, float(score), self.source).model_copy(
+                update={"parts": {"dense_score": float(of_dense), "lexical_score": float(of_words)}}
+            )
+            for rank, (at, score, of_dense, of_words) in enumerate(
+                zip(positions, fused, dense, lexical, strict=True), start=1
+            )
+        ]
+
     def _search(
-        self, query: str, k: int, allowed: Sequence[int] | None
+        self, query: str, of_model: Scores, k: int, allowed: Sequence[int] | None
     ) -> tuple[Positions, Scores, Scores, Scores]:
         pool = (
             np.arange(len(self.items)) if allowed is None else np.unique(np.asarray(allowed, dtype=np.int64))
         )
-        dense, lexical = self.dense.scores(query)[pool], self.lexical.all_scores([query])[0][pool]
+        dense, lexical = of_model[pool], self.lexical.all_scores([query])[0][pool]
         fused = self._fuse(dense, lexical)
         found = top_k(fused, k)
         return pool[found], fused[found], dense[found], lexical[found]

@@ -73,6 +73,7 @@ class CatalogClassifier:
         self.settings, self.catalog, self.stages = settings, catalog, stages
         self.examples = tuple(examples)
         self.expected = tuple(expected) if writer is None else ()
+        self._known: dict[str, _Asked] = {}
         self.cross_encoder, self.llm, self.writer = cross_encoder, llm, writer
         if settings.query_augmentation != "none" and writer is None:
             raise ConfigError(
@@ -131,17 +132,26 @@ class CatalogClassifier:
         return output
 
     def ask_many(self, cases: Sequence[Case]) -> Iterator[Output]:
-        """Classify many; what a model must encode goes in one batch. A failure costs its own case only."""
+        """Classify many; what a model must encode or multiply goes in one batch. A failure costs its own case
+        only."""
         asked: list[tuple[Case, _Asked]] = []
         for case in cases:
             try:
-                asked.append((case, self._query(case)))
+                ready = self._known.pop(case.id) if case.id in self._known else self._query(case)
+                asked.append((case, ready))
             except Exception as error:  # noqa: BLE001 - a writer may raise anything; it costs this case
                 yield _failed(case, error)
-        share = self._prepare([query.searched for _, query in asked])
-        for case, query in asked:
+        queries = [query.searched for _, query in asked]
+        shares = {"embed": self._prepare(queries)}
+        began = time.perf_counter()
+        found = self._search(self.index, queries, self._pool * self._texts_a_code)
+        shares["retrieve"] = (time.perf_counter() - began) * 1000 / max(1, len(queries))
+        near: Sequence[list[Hit] | None] = [None] * len(queries)
+        if self.settings.cpv_notice_examples_channel:
+            near = self._search(self.example_index, queries, EXAMPLE_POOL)
+        for (case, query), hits, examples in zip(asked, found, near, strict=True):
             try:
-                yield self._classify(case, query, share)
+                yield self._classify(case, query, hits, examples, shares)
             except Exception as error:  # noqa: BLE001 - whatever happens on one case is a record of that case
                 yield _failed(case, error)
 
@@ -180,25 +190,51 @@ class CatalogClassifier:
             return 0.0
         began = time.perf_counter()
         if self.expected:
-            prepare([self._query(case).searched for case in self.expected])
+            self._known = {case.id: self._query(case) for case in self.expected}
+            prepare([query.searched for query in self._known.values()])
             self.expected = ()
         prepare(list(queries))
         return (time.perf_counter() - began) * 1000 / len(queries)
 
-    def _classify(self, case: Case, asked: _Asked, share: float) -> Output:
+    @staticmethod
+    def _search(index: Any, queries: Sequence[str], k: int) -> Sequence[list[Hit] | None]:
+        """The rankings of all queries; None for each where the index cannot take them together."""
+        try:
+            found: list[list[Hit]] = index.search(list(queries), k)
+        except Exception:  # noqa: BLE001 - each is then searched alone: what fails costs its own case
+            return [None] * len(queries)
+        return found
+
+    @cached_property
+    def _pool(self) -> int:
+        """How many codes the rerankers and the fusion see."""
         settings = self.settings
-        stages = {"augment": asked.milliseconds, "embed": share}
-        signals = dict(asked.signals)
-        pool = max(
+        return max(
             settings.top_k,
             settings.rerank_top_n,
             settings.cross_encoder_top_n if self.cross_encoder else 0,
             settings.llm_rerank_top_n if self.llm else 0,
             EXAMPLE_POOL if settings.cpv_notice_examples_channel else 0,
         )
-        hits = _timed(stages, "retrieve", lambda: self._codes(asked.searched, pool))
+
+    def _classify(
+        self,
+        case: Case,
+        asked: _Asked,
+        found: list[Hit] | None,
+        near: list[Hit] | None,
+        shares: Mapping[str, float],
+    ) -> Output:
+        settings, pool = self.settings, self._pool
+        stages = {"augment": asked.milliseconds, **shares}
+        signals = dict(asked.signals)
+        if found is None:
+            (found,) = self.index.search([asked.searched], pool * self._texts_a_code)
+        hits = self._codes(found, pool)
         if settings.cpv_notice_examples_channel:
-            hits = _timed(stages, "examples", lambda: self._with_examples(asked.searched, hits))
+            if near is None:
+                (near,) = self.example_index.search([asked.searched], EXAMPLE_POOL)
+            hits = _timed(stages, "examples", lambda: self._with_examples(near, hits))
         hits = hits[:pool]
         if settings.rerank_top_n:
             hits = _timed(stages, "rerank", lambda: self._by_words(asked.text, hits))
@@ -224,11 +260,10 @@ class CatalogClassifier:
             asked_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
 
-    def _codes(self, query: str, k: int) -> list[Hit]:
-        """The best `k` codes, each at its best text."""
-        each = max(1, self._texts_a_code)
+    def _codes(self, ranked: Sequence[Hit], k: int) -> list[Hit]:
+        """The best `k` codes of a ranking of texts, each at its best text."""
         found: dict[str, Hit] = {}
-        for hit in self.index.search([query], k * each)[0]:
+        for hit in ranked:
             code = code_of(hit.id)
             if code not in found:
                 parts = {**hit.parts, "label_language": hit.id.rsplit("#", 1)[1]}
@@ -239,17 +274,17 @@ class CatalogClassifier:
 
     @cached_property
     def _texts_a_code(self) -> int:
-        return -(-len(self.items) // max(1, len(self.catalog)))
+        return max(1, -(-len(self.items) // max(1, len(self.catalog))))
 
     def _by_words(self, query: str, hits: Sequence[Hit]) -> list[Hit]:
         window = max(self.settings.top_k, self.settings.rerank_top_n)
         reranker = RERANKERS.create("lexical_overlap", weight=self.settings.rerank_weight)
         return _renumbered([*reranker.rerank(query, hits[:window]), *hits[window:]])
 
-    def _with_examples(self, query: str, hits: Sequence[Hit]) -> list[Hit]:
+    def _with_examples(self, near: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
         """Reciprocal-rank fusion of the catalogue's ranking with the examples' (each code at its best example)."""
         best: dict[str, float] = {}
-        for hit in self.example_index.search([query], EXAMPLE_POOL)[0]:
+        for hit in near:
             best.setdefault(code_of(hit.id), hit.score or 0.0)
         ranks = {code: rank for rank, code in enumerate(best, 1)}
         known = {hit.id: hit for hit in hits}
