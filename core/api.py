@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core import pipeline
-from core.audit.running import run_audit, score_audit
+from core.deferred import Deferred
 from core.errors import ConfigError
 from core.pipeline import Options, Progress
 from core.records import Run
@@ -18,6 +18,10 @@ from core.store.compare import Comparison, compare_runs
 from core.store.runs import Store
 from core.systems.replay import Replay
 from core.tasks import TASKS, is_audit, rebuild
+
+_AUDIT: Deferred[Callable[..., Run]] = Deferred(
+    {"run": "core.audit.running:run_audit", "score": "core.audit.running:score_audit"}
+)
 
 
 def evaluate(
@@ -33,7 +37,7 @@ def evaluate(
     is an audit. Raises ConfigError or InputError before anything runs.
     """
     if not isinstance(source, RunSettings) and is_audit(source):
-        return run_audit(source, store=store, on_event=on_result, **options)
+        return _AUDIT["run"](source, store=store, on_event=on_result, **options)
     settings = source if isinstance(source, RunSettings) else load_settings(source)
     return pipeline.run(settings, store=store, on_event=on_result, **options)
 
@@ -57,7 +61,7 @@ def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Pat
         settings=earlier.settings,
     )
     if earlier.kind == "audit":
-        return score_audit(earlier, store, ready, options)
+        return _AUDIT["score"](earlier, store, ready, options)
     settings = RunSettings.model_validate(earlier.settings)
     task = rebuild(earlier, settings, store, Stages(Path(settings.cache_dir)), ready)
     return pipeline.execute(task, store, options)

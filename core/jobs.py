@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from core import pipeline
-from core.audit.running import run_audit
+from core.deferred import Deferred
 from core.demo import demo_settings
 from core.errors import EvalError
 from core.records import Run
 from core.settings import load_settings
 from core.store.runs import Store
 from core.tasks import is_audit
+
+_AUDIT: Deferred[Callable[..., Run]] = Deferred({"run": "core.audit.running:run_audit"})
 
 
 def work(job_id: str, store: Store) -> int:
@@ -53,7 +55,7 @@ def _run(settings: dict[str, Any], store: Store, job_id: str) -> Run:
     resume, retry = wanted.pop("resume", None), wanted.pop("retry_errors", None)
     if is_audit(wanted):
         folder = Path(store.path).parent
-        return run_audit(
+        return _AUDIT["run"](
             wanted, store=store, output_dir=folder, resume=resume, retry_errors=retry, job_id=job_id
         )
     chosen = load_settings(wanted)

@@ -7,17 +7,24 @@ from typing import Any
 
 import click
 
-from core import jobs, pipeline
-from core.cli.audit_run import run_audit
+from core import pipeline
 from core.cli.display import LiveProgress, print_run
 from core.cli.flags import settings_flags
-from core.cli.sweep import sweep
+from core.deferred import Deferred
 from core.errors import ConfigError, Problem
 from core.records import Run, Verdict
 from core.retrieval.stages import Stages
 from core.settings import RunSettings, load_settings, parse_flag
 from core.store.runs import Store
 from core.tasks import TASKS, is_audit
+
+_OTHERS: Deferred[Any] = Deferred(
+    {
+        "job": "core.jobs:work",
+        "audit": "core.cli.audit_run:run_audit",
+        "sweep": "core.cli.sweep:sweep",
+    }
+)
 
 
 @click.command()
@@ -58,12 +65,12 @@ def run(ctx: click.Context, config: str | None, **flags: Any) -> None:
     settings or inputs, 3 when every case is ERROR.
     """
     if flags["job"]:
-        ctx.exit(jobs.work(flags["job"], Store(flags["job_store"] or "outputs/plumbline.db")))
+        ctx.exit(_OTHERS["job"](flags["job"], Store(flags["job_store"] or "outputs/plumbline.db")))
     if config and is_audit(config):
-        ctx.exit(run_audit(config, _audit_flags(flags)))
+        ctx.exit(_OTHERS["audit"](config, _audit_flags(flags)))
     if flags["mode"] == "sweep":
         chosen = {name: flags[name] for name in RunSettings.model_fields if name != "mode" and flags[name]}
-        ctx.exit(ctx.invoke(sweep, config=config, **chosen) or 0)
+        ctx.exit(ctx.invoke(_OTHERS["sweep"], config=config, **chosen) or 0)
     given = {name: parse_flag(name, flags[name]) for name in RunSettings.model_fields}
     if flags["mapped"]:
         given["column_map"] = {**(given["column_map"] or {}), **_roles(flags["mapped"])}

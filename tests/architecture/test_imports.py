@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("dashboard/**/*.py")])
 FOUNDATION = {
     "errors", "records", "corpus", "registry", "text", "lexicon", "contracts", "settings", "config_files", "task",
-    "bounded",
+    "bounded", "deferred",
 }  # fmt: skip
 BASE = FOUNDATION | {"statistics", "embeddings"}
 
@@ -26,6 +28,7 @@ ALLOWED: dict[str, set[str]] = {
     "registry": {"errors"},
     "lexicon": set(),
     "bounded": set(),
+    "deferred": set(),
     "text": {"errors", "lexicon"},
     "config_files": {"errors"},
     "contracts": {"errors", "records", "corpus", "registry", "text"},
@@ -193,6 +196,24 @@ def test_heavy_libraries_are_imported_where_they_are_used(file: Path) -> None:
     assert not screens, f"core never imports {screens}"
 
 
+def test_deferred_names_exist_and_dodge_no_layer() -> None:
+    """What is written as "module:attribute" is there, and only the topmost parts of core name others that way."""
+    named = [
+        (file, node.value)
+        for file in SOURCES
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"core(\.\w+)+:\w+", node.value)
+    ]
+    assert named
+    for file, place in named:
+        module, _, attribute = place.partition(":")
+        assert callable(getattr(importlib.import_module(module), attribute)), place
+        assert part_of(file) in TOP, f"{file} may not defer {place}"
+        assert part_of(file) == "cli" or not module.startswith("core.cli"), f"{file}: {place}"
+
+
 def test_no_import_cycles() -> None:
     edges = {
         name: {
@@ -258,6 +279,25 @@ def test_no_dashboard_module_hides_another() -> None:
 def test_start_is_light() -> None:
     """`import core` and the console script load none of the heavy libraries."""
     code = f"import sys, core, core.cli; print([m for m in {sorted(HEAVY)!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]", done.stdout
+
+
+def test_a_run_loads_only_its_kind() -> None:
+    """`plumbline run` on documents loads no audit, no classifier, no sweep and no HTTP client."""
+    unneeded = [
+        "core.audit",
+        "core.tasks.classification",
+        "core.sweep",
+        "core.jobs",
+        "httpx",
+        "jsonschema",
+        "pandas",
+    ]
+    code = (
+        "import sys, core.cli.run; from core.tasks import TASKS; TASKS['document_qa'];"
+        f"print([m for m in {unneeded!r} if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]", done.stdout
 
