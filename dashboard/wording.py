@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -121,6 +122,14 @@ def date(moment: str | None) -> str:
     return then.strftime("%d %B %Y, %H:%M UTC").lstrip("0") if then else MISSING
 
 
+def moment(text: str | None, number: int) -> str:
+    """An ISO time → its day, its minute and `number`, a line each: the place of a run on an axis of runs, of which
+    the first two lines are shown."""
+    then = parsed(text)
+    day, minute = (then.strftime("%d %b").lstrip("0"), then.strftime("%H:%M")) if then else (MISSING, "")
+    return f"{day}\n{minute}\n{number}"
+
+
 def parsed(moment: str | None) -> datetime | None:
     """An ISO time with its zone (UTC where it names none); None where it cannot be read."""
     try:
@@ -166,6 +175,34 @@ def title(name: str) -> str:
     }
     words = " ".join(known.get(word, word) for word in name.split("_") if word)
     return words[:1].upper() + words[1:] if words[:4] != "nDCG" else words
+
+
+SPOKEN = {
+    "bm25": "BM25",
+    "tfidf": "TF-IDF",
+    "llm": "LLM",
+    "cpv": "CPV",
+    "rrf": "RRF",
+    "ndcg": "nDCG",
+    "mrr": "MRR",
+}
+_PUBLISHED = re.compile(r"(?<![\w./\\-])[a-z][a-z0-9]*(?:_[a-z0-9]+)*(?![\w/\\-]|\.\w)")
+
+
+def spelled(text: str) -> str:
+    """Published names inside a text in words: "top_k: 4 → 8, tfidf → bm25" → "top k: 4 → 8, TF-IDF → BM25"."""
+    return _PUBLISHED.sub(
+        lambda found: " ".join(SPOKEN.get(word, word) for word in found[0].split("_")), text
+    )
+
+
+def setting(value: Any, limit: int = 60) -> str:
+    """The value of a setting as it is read: True → "on", None → "–", "by_section" → "by section"."""
+    if value is None:
+        return MISSING
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return shortened(spelled(str(value)), limit)
 
 
 def verdict_counts(verdicts: Mapping[str, int], zero: bool = False) -> str:
@@ -257,6 +294,17 @@ def signed(share: float) -> str:
     """A difference of shares without its unit: -0.14 → "−14", 0.06 → "+6"."""
     rounded = round(share * 100)
     return f"+{rounded}" if rounded > 0 else f"{MINUS}{-rounded}" if rounded < 0 else "0"
+
+
+def signed_value(number: float | None, kind: str) -> str:
+    """A difference of a metric by its kind with its sign and unit: (0.636, "duration") → "+0.6 ms"."""
+    if number is None:
+        return MISSING
+    if kind in FRACTION_KINDS:
+        return points(number)
+    sign = "+" if number > 0 else MINUS if number < 0 else "±"
+    short = kind == "duration" and abs(number) < 1
+    return f"{sign}{abs(number):.1f} ms" if short else f"{sign}{value(abs(number), kind)}"
 
 
 def signed_plain(number: float | None) -> str:

@@ -22,7 +22,9 @@ if ranking.empty:
         f"{wording.plural(len(table), 'configuration')} so far; they are ranked when the sweep is complete."
     )
     st.stop()
-headline.markdown(widgets.escaped(sweep.statement(sweep_id, names)))
+first, rest = sweep.statement(sweep_id, names)
+headline.markdown(widgets.escaped(first))
+st.caption(widgets.escaped(rest))
 with st.container(horizontal=True):
     for page, label in (("causes", "What made the difference"), ("pareto", "What quality costs")):
         widgets.link_to(page, label, sweep=sweep_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import MUTED, titled, verdict_color
+from dashboard.charts.palette import MUTED, inked, names_axis, titled, verdict_color
 
 ROW = 32
 BLUE_RED = ["#C8421E", "#9CA3AF", "#2563EB"]  # worse together, no interaction, better together
@@ -17,17 +17,16 @@ def interactions(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.Top
     `frame`: a, b (choices in words), value, shown (the number in words), detail (tooltip).
     """
     bound = max(float(frame["value"].abs().max()), 0.01)
-    axis = alt.Axis(labelLimit=180, ticks=False, domain=False, labelAngle=0)
     base = alt.Chart(frame).encode(
         x=alt.X(
             "b:N",
             sort=None,
             title=None,
-            axis=alt.Axis(labelLimit=110, ticks=False, domain=False, labelAngle=-30),
+            axis=names_axis(limit=120),
         ),
-        y=alt.Y("a:N", sort=None, title=None, axis=axis),
+        y=alt.Y("a:N", sort=None, title=None, axis=names_axis()),
     )
-    cells = base.mark_rect(opacity=0.45, cornerRadius=3).encode(
+    cells = base.mark_rect(opacity=0.35, cornerRadius=3).encode(
         color=alt.Color("value:Q", scale=alt.Scale(domain=[-bound, 0, bound], range=BLUE_RED), legend=None),
         tooltip=[
             alt.Tooltip("a:N", title="choice"),
@@ -35,9 +34,10 @@ def interactions(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.Top
             alt.Tooltip("detail:N", title=" "),
         ],
     )
-    words = base.mark_text(color=MUTED, fontWeight="bold").encode(text="shown:N")
+    words = inked(base.mark_text(fontWeight="bold").encode(text="shown:N"))
     height = 44 * max(frame["a"].nunique(), 1)
-    return titled(alt.layer(cells, words).properties(height=height), title, subtitle)
+    drawn = alt.layer(cells, words).resolve_scale(color="independent").properties(height=height)
+    return titled(drawn, title, subtitle)
 
 
 def waterfall(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
@@ -48,9 +48,7 @@ def waterfall(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
     """
     total = max(float(frame[["start", "end"]].max().max()), 1.0)
     across = alt.Scale(domain=[0, total * 1.12], nice=False)
-    base = alt.Chart(frame).encode(
-        y=alt.Y("step:N", sort=None, title=None, axis=alt.Axis(labelLimit=200, ticks=False, domain=False))
-    )
+    base = alt.Chart(frame).encode(y=alt.Y("step:N", sort=None, title=None, axis=names_axis()))
     bars = base.mark_bar(size=16, cornerRadius=2).encode(
         x=alt.X("start:Q", scale=across, axis=alt.Axis(title=None, tickCount=5, format="d")),
         x2="end:Q",

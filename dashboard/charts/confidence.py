@@ -5,9 +5,10 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import MUTED, series_color, titled
+from dashboard.charts.palette import MUTED, inked, names_axis, series_color, titled
 
 PERCENT = "format(datum.value * 100, '.0f') + ' %'"
+MOST_LEVEL = 4  # names that fit side by side under a matrix, also on a phone
 UNIT = alt.Scale(domain=[0, 1], nice=False)
 
 
@@ -75,16 +76,17 @@ def confusion(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
     `frame`: gold, predicted (labels), n, correct, look (PASS where gold and predicted are equal, else FAIL), detail.
     """
     order = list(dict.fromkeys([*frame["gold"], *frame["predicted"]]))
-    axis = alt.Axis(labelLimit=150, ticks=False, domain=False)
     top = max(int(frame["n"].max()), 1)
     base = alt.Chart(frame).encode(
         x=alt.X(
             "predicted:N",
             sort=order,
             title="predicted",
-            axis=alt.Axis(labelLimit=110, labelAngle=-45, ticks=False, domain=False),
+            axis=names_axis(110)
+            if len(order) <= MOST_LEVEL
+            else alt.Axis(labelLimit=110, labelAngle=-45, labelOverlap=False, ticks=False, domain=False),
         ),
-        y=alt.Y("gold:N", sort=order, title="right", axis=axis),
+        y=alt.Y("gold:N", sort=order, title="right", axis=names_axis(150)),
     )
     picked = alt.selection_point(name="cell", fields=["gold", "predicted"])
     cells = base.mark_rect(cornerRadius=2).encode(
@@ -92,5 +94,8 @@ def confusion(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
         opacity=alt.Opacity("n:Q", scale=alt.Scale(type="sqrt", domain=[0, top], range=[0.15, 0.75]), legend=None),
         tooltip=[alt.Tooltip("detail:N", title="cases")],
     ).add_params(picked)  # fmt: skip
-    words = base.mark_text(color=MUTED, fontWeight="bold").encode(text="n:Q")
-    return titled(alt.layer(cells, words).properties(height=26 * max(len(order), 3)), title, subtitle)
+    words = inked(base.mark_text(fontWeight="bold").encode(text="n:Q"))
+    drawn = (
+        alt.layer(cells, words).resolve_scale(color="independent").properties(height=26 * max(len(order), 3))
+    )
+    return titled(drawn, title, subtitle)

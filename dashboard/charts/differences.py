@@ -5,9 +5,9 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import MUTED, look, titled, verdict_color
+from dashboard.charts.palette import MUTED, look, names_axis, titled, verdict_color
 
-ROW = 30
+ROW, TWO_LINES = 30, 40  # px
 # a change looks like the verdict it tends to: never colour alone, the shape says it too
 LOOK_OF = {"better": "PASS", "worse": "FAIL", "unclear": "N/A", "none": "N/A"}
 SHAPES = {"PASS": look("PASS").shape, "FAIL": look("FAIL").shape, "N/A": "square"}
@@ -31,7 +31,7 @@ def differences(
     )
     axis = alt.Axis(labelExpr=expression, title="points, right is better" if percent else None, tickCount=5)
     base = alt.Chart(shown).encode(
-        y=alt.Y("title:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, labelOverlap=False, ticks=False, domain=False)),
+        y=alt.Y("title:N", sort=None, title=None, axis=names_axis()),
         color=verdict_color("look"),
         tooltip=[alt.Tooltip("title:N", title="metric"), alt.Tooltip("detail:N", title=" ")],
     )
@@ -44,7 +44,8 @@ def differences(
         .mark_rule(color=MUTED, strokeDash=[3, 3])
         .encode(x=alt.X("zero:Q", scale=across, axis=axis))
     )
-    drawn = alt.layer(zero, rule, dot).properties(height=ROW * max(len(frame), 1))
+    row = TWO_LINES if frame["title"].str.contains("\n").any() else ROW
+    drawn = alt.layer(zero, rule, dot).properties(height=row * max(len(frame), 1))
     return titled(drawn, title, subtitle)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import series_color, titled
+from dashboard.charts.palette import names_axis, series_color, titled
 
 ROW = 30
 
@@ -16,7 +16,7 @@ def estimates(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
     `frame`: title (unique label), mean, low, high (None where no interval can be given), shown (the value in
     words), detail (tooltip: interval and counts), in the order to be drawn from the top.
     """
-    rows = alt.Y("title:N", sort=None, title=None, axis=alt.Axis(labelLimit=220, labelOverlap=False, ticks=False, domain=False))
+    rows = alt.Y("title:N", sort=None, title=None, axis=names_axis())
     across = alt.Scale(domain=[0, 1])
     axis = alt.Axis(
         labelExpr="format(datum.value * 100, '.0f') + ' %'", values=[0, 0.25, 0.5, 0.75, 1], title=None

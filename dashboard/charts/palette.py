@@ -39,10 +39,10 @@ LOOKS: dict[str, Look] = {
 ORDER = ("FAIL", "ERROR", "WEAK", "PASS")
 CLAIM_VERDICTS = {"supported": "PASS", "contradicted": "FAIL", "not_enough_info": "WEAK"}
 
-# the two series of a comparison follow the verdicts in the theme's list; the baseline is grey
-SERIES = ("candidate", "baseline")
-LIGHT = [*(each.light for each in LOOKS.values()), "#2563EB", "#9CA3AF"]
-DARK = [*(each.dark for each in LOOKS.values()), "#6E9BF5", "#6B7280"]
+# the two series of a comparison follow the verdicts in the theme's list; the baseline is grey. "ink" is text on fields
+SERIES = ("candidate", "baseline", "ink")
+LIGHT = [*(each.light for each in LOOKS.values()), "#2563EB", "#9CA3AF", "#111827"]
+DARK = [*(each.dark for each in LOOKS.values()), "#6E9BF5", "#6B7280", "#E6EAF0"]
 TITLE_WIDTH, SUBTITLE_WIDTH = 42, 58  # characters that fit 390 px
 WIDE_TITLE, WIDE_CHART = 90, 480  # characters that fit a plot of so many px, without its labels
 MUTED = "#737E8C"  # text inside a chart, where the theme does not reach: readable on both backgrounds
@@ -69,6 +69,21 @@ def series_color(field: str = "series") -> alt.Color:
     return alt.Color(f"{field}:N", scale=_scale(), legend=None)
 
 
+def inked(words: alt.Chart) -> alt.Chart:
+    """Text on coloured fields in the colour of the page's text."""
+    return words.transform_calculate(ink="'ink'").encode(
+        color=alt.Color("ink:N", scale=_scale(), legend=None)
+    )
+
+
+def names_axis(limit: int = 220) -> alt.Axis:
+    """The axis of named rows, none left out, each level with its row; "\\n" in a name begins its second line."""
+    return alt.Axis(
+        labelLimit=limit, labelOverlap=False, labelFlush=False, ticks=False, domain=False,
+        labelExpr="split(datum.label, '\\n')", labelAngle=0,
+    )  # fmt: skip
+
+
 def verdict_shape(field: str = "verdict") -> alt.Shape:
     """The shape channel that goes with `verdict_color`."""
     scale = alt.Scale(domain=list(LOOKS), range=[each.shape for each in LOOKS.values()])
@@ -87,7 +102,7 @@ def titled(chart: alt.TopLevelMixin, title: str, subtitle: str = "") -> alt.TopL
             anchor="start",
             limit=0,
             subtitleColor=MUTED,
-        )
+        ),
     )
 
 

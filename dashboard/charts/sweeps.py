@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import MUTED, series_color, titled
+from dashboard.charts.palette import MUTED, names_axis, series_color, titled
 
 ROW = 26
 PERCENT = "format(datum.value * 100, '.0f') + ' %'"
@@ -20,7 +20,7 @@ def leaderboard(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopL
     across = alt.Scale(domain=[0, 1])
     axis = alt.Axis(labelExpr=PERCENT, values=[0, 0.25, 0.5, 0.75, 1], title="quality")
     base = alt.Chart(frame).encode(
-        y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=230, labelOverlap=False, ticks=False, domain=False)),
+        y=alt.Y("label:N", sort=None, title=None, axis=names_axis()),
         color=series_color(),
         tooltip=[alt.Tooltip("label:N", title="configuration"), alt.Tooltip("detail:N", title=" ")],
     )

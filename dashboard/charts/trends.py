@@ -15,20 +15,20 @@ def over_runs(
     *,
     percent: bool,
     shown: str = "format(datum.value, '~s')",
-    height: int = 320,
+    height: int = 240,
     log: bool = False,
 ) -> alt.TopLevelMixin:
     """One point a run, oldest at the left.
 
-    `frame`: run (unique label), value, low, high (None where no interval can be given), level (None without change
+    `frame`: run (unique label), at (its place on the axis: `wording.moment`), value, low, high (None where no interval can be given), level (None without change
     points), noise_low, noise_high (band around the newest level; None where nobody knows), marker (what changed before
     this run, "" for nothing), gate (verdict or ""), detail (tooltip), in the order to be drawn.
     `shown` is the Vega expression of an axis label, where the axis is no share.
     """
-    order = list(frame["run"])
+    order = list(frame["at"])
     x = alt.X(
-        "run:N", sort=order, title=None,
-        axis=alt.Axis(labelAngle=-35, labelLimit=110, labelOverlap=True, ticks=False),
+        "at:N", sort=order, title=None,
+        axis=alt.Axis(labelAngle=0, labelExpr="slice(split(datum.label, '\\n'), 0, 2)", labelOverlap=True, labelSeparation=14, ticks=False),
     )  # fmt: skip
     scale = alt.Scale(domain=[0, 1]) if percent else alt.Scale(type="log") if log else alt.Scale(zero=False)
     axis = (

@@ -5,7 +5,16 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import LOOKS, MUTED, ORDER, look, titled, verdict_color, verdict_shape
+from dashboard.charts.palette import (
+    LOOKS,
+    MUTED,
+    ORDER,
+    look,
+    names_axis,
+    titled,
+    verdict_color,
+    verdict_shape,
+)
 
 ROW = 28
 
@@ -15,9 +24,7 @@ def verdict_bar(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopL
 
     `frame`: verdict, n. The counts stand beside the chart in words, so the bar itself carries none.
     """
-    return titled(
-        _stack(_positions(frame.assign(group="")), None).properties(height=26), title, subtitle
-    )
+    return titled(_stack(_positions(frame.assign(group="")), None).properties(height=26), title, subtitle)
 
 
 def verdicts_by_group(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
@@ -26,7 +33,7 @@ def verdicts_by_group(frame: pd.DataFrame, title: str, subtitle: str = "") -> al
     `frame`: group, verdict, n; groups in the order to be drawn.
     """
     parts = _positions(frame)
-    axis = alt.Axis(labelLimit=150, ticks=False, domain=False)
+    axis = names_axis(150)
     counts = (
         alt.Chart(_counts_in_words(parts))
         .mark_text(align="left", dx=8, color=MUTED)

@@ -17,7 +17,7 @@ from dashboard.parts.sweep import humanised
 from dashboard.queries import sweeps
 from dashboard.widgets import choices
 
-PAGE = 25
+PAGE = 10
 MOST_EFFECTS = 20
 RUNGS = {
     "placebo": "asked again as it was", "deep": "many more passages retrieved", "oracle_ranking": "right passages ranked first",
@@ -48,14 +48,16 @@ def sentence(effects: pd.DataFrame, summary: dict[str, Any]) -> str:
 
 
 def _choice(row: Any) -> str:
-    return (
-        f"{wording.title(str(row['factor'])).lower()} {_word(row['baseline_value'])} → {_word(row['value'])}"
-    )
+    return _change(row["factor"], row["baseline_value"], row["value"])
+
+
+def _change(factor: Any, before: Any, after: Any, between: str = " ") -> str:
+    return f"{wording.spelled(str(factor))}{between}{_word(before)} → {_word(after)}"
 
 
 def _word(value: Any) -> str:
     return {"true": "on", "false": "off", "None": wording.MISSING}.get(
-        str(value), wording.shortened(str(value), 40)
+        str(value), wording.shortened(wording.spelled(str(value)), 40)
     )
 
 
@@ -100,7 +102,7 @@ def _effect(row: dict[Any, Any], value: str, low: str, high: str) -> dict[str, A
     if row.get("entails"):
         detail += f"; brings along {row['entails']}"
     return {
-        "title": _choice(row),
+        "title": _change(row["factor"], row["baseline_value"], row["value"], "\n"),
         "delta": row[value],
         "low": down,
         "high": up,
@@ -129,8 +131,8 @@ def interactions(table: pd.DataFrame) -> None:
     frame = pd.DataFrame(
         [
             {
-                "a": f"{wording.title(row['factor_a'])} {_word(row['base_a'])} → {_word(row['value_a'])}",
-                "b": f"{wording.title(row['factor_b'])} → {_word(row['value_b'])}",
+                "a": _change(row["factor_a"], row["base_a"], row["value_a"], "\n"),
+                "b": _change(row["factor_b"], row["base_b"], row["value_b"], "\n"),
                 "value": row["interaction"],
                 "shown": wording.signed(row["interaction"]),
                 "detail": f"{wording.points(row['effect_a_at_base_b'])} with {_word(row['base_b'])}, {wording.points(row['effect_a_at_value_b'])} with {_word(row['value_b'])}"
@@ -156,7 +158,7 @@ def gains(table: pd.DataFrame, names: dict[str, str]) -> None:
     first = table.iloc[0]
     rows = [
         {
-            "title": f"{wording.title(row['factor'])} {_word(row['from_value'])} → {_word(row['to_value'])}",
+            "title": _change(row["factor"], row["from_value"], row["to_value"], "\n"),
             "delta": row["share"], "low": row["share_low"], "high": row["share_high"],
             "change": "better" if pd.notna(row["share_low"]) and row["share_low"] > 0 else "worse" if pd.notna(row["share_high"]) and row["share_high"] < 0 else "unclear",
             "detail": f"{wording.points(row['share'])} by {row['method']}",
@@ -280,7 +282,7 @@ def advice(sweep_id: str, table: pd.DataFrame, names: dict[str, str]) -> None:
             st.markdown(widgets.escaped(str(item["recommendation"])))
             widgets.facts(
                 {
-                    "Try next": str(item["next_experiment"]),
+                    "Try next": wording.spelled(str(item["next_experiment"])),
                     "Evidence": humanised(str(item["evidence"]), names),
                     "It worked when": str(item["success_signal"]),
                 }

@@ -137,7 +137,10 @@ def settings(found: Comparison) -> None:
         )
         st.markdown(f"{kind}:")
         widgets.facts(
-            {wording.title(each.name): f"{value(each.a)} → {value(each.b)}" for each in [*changed, *entailed]}
+            {
+                wording.title(each.name): f"{wording.setting(each.a, 120)} → {wording.setting(each.b, 120)}"
+                for each in [*changed, *entailed]
+            }
         )
     others = [each for each in found.settings if each.name not in {factor.name for factor in found.factors}]
     if others:
@@ -148,20 +151,12 @@ def settings(found: Comparison) -> None:
         )
         if part.open:
             with part:
-                widgets.facts({each.name: f"{value(each.a)} → {value(each.b)}" for each in others})
-
-
-def value(setting: Any) -> str:
-    """A setting as it is read: None is "does not apply"."""
-    return (
-        wording.MISSING
-        if setting is None
-        else "yes"
-        if setting is True
-        else "no"
-        if setting is False
-        else wording.shortened(str(setting), 120)
-    )
+                widgets.facts(
+                    {
+                        each.name: f"{wording.setting(each.a, 120)} → {wording.setting(each.b, 120)}"
+                        for each in others
+                    }
+                )
 
 
 def metrics(found: Comparison) -> None:

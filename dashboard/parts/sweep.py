@@ -62,10 +62,30 @@ def unfinished(table: pd.DataFrame) -> None:
         )
 
 
-def statement(sweep_id: str, names: dict[str, str]) -> str:
-    """Who wins, who is tied, and how much of it is luck: core's sentence with readable names."""
+def statement(sweep_id: str, names: dict[str, str]) -> tuple[str, str]:
+    """Who wins and who is tied; then how much of it is luck and what this set can tell."""
     winner = sweeps.one(sweep_id, "design_attribution_summary").get("winner") or {}
-    return humanised(str(winner.get("statement") or ""), names)
+    if not winner.get("best"):
+        return humanised(str(winner.get("statement") or ""), names), ""
+    best, n = names.get(winner["best"], winner["best"]), int(winner["n_configurations"])
+    tied, quality = len(winner["tied_with_best"]) - 1, winner["apparent_quality"]
+    first = f"“{best}” is best: {wording.rate(quality)} quality on {wording.plural(int(winner['n_questions']), 'question')}. "
+    if n == 1:
+        first = f"“{best}” reaches {wording.rate(quality)} quality; it is the only configuration."
+    elif tied:
+        first += f"{wording.count(tied)} of the other {wording.count(n - 1)} cannot be told from it; take the cheapest or simplest of them."
+    else:
+        first += f"None of the other {wording.count(n - 1)} comes near enough to be taken for as good."
+    expected = wording.rate(winner["corrected_quality"])
+    if winner["corrected_low"] is not None:
+        expected += f" {wording.interval(winner['corrected_low'], winner['corrected_high'])}"
+    flattered = (
+        wording.points(winner["optimism"]).lstrip("+") if winner["optimism"] >= 0.005 else "less than a point"
+    )
+    rest = f"Picking the best of {wording.count(n)} flatters it by {flattered}: expect {expected} on new questions."
+    if winner["detectable_difference"] is not None:
+        rest += f" This set can show differences of about {wording.points(winner['detectable_difference']).lstrip('+')} or more."
+    return first, rest
 
 
 def leaderboard(ranking: pd.DataFrame, table: pd.DataFrame, names: dict[str, str]) -> None:
@@ -98,19 +118,21 @@ def leaderboard(ranking: pd.DataFrame, table: pd.DataFrame, names: dict[str, str
     for row in shown.head(5).to_dict("records"):
         if row["experiment"] in ids:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.caption(
-                    f"rank {wording.count(row['rank_low'])}–{wording.count(row['rank_high'])}",
-                    width="content",
-                )
+                st.caption(f"rank {_ranks(row)}", width="content")
                 widgets.link_to(
                     "run", names.get(row["experiment"], row["experiment"]), {"id": ids[row["experiment"]]}
                 )
 
 
+def _ranks(row: dict[Any, Any]) -> str:
+    low, high = f"{row['rank_low']:.0f}", f"{row['rank_high']:.0f}"
+    return low if low == high else f"{low}–{high}"
+
+
 def _detail(row: dict[Any, Any]) -> str:
     return (
         f"{wording.rate(row[sweeps.QUALITY])} {wording.interval(row['quality_low'], row['quality_high'])}; band {row['band']:.0f}, "
-        f"rank {row['rank_low']:.0f}–{row['rank_high']:.0f}; {wording.rate(row['mean_auto_correct'])} correct"
+        f"rank {_ranks(row)}; {wording.rate(row['mean_auto_correct'])} correct"
     )
 
 
@@ -126,9 +148,7 @@ def _table(ranking: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
                 "rank": wording.plain(row["quality_rank"])
                 if pd.notna(row["quality_rank"])
                 else wording.MISSING,
-                "rank, 95 %": f"{row['rank_low']:.0f}–{row['rank_high']:.0f}"
-                if pd.notna(row["rank_low"])
-                else wording.MISSING,
+                "rank, 95 %": _ranks(row) if pd.notna(row["rank_low"]) else wording.MISSING,
                 "band": row["band"],
                 "quality": wording.rate(row[sweeps.QUALITY])
                 if pd.notna(row[sweeps.QUALITY])
@@ -162,7 +182,7 @@ def factors(ranking: pd.DataFrame, table: pd.DataFrame) -> None:
     scored = table[table["experiment"].isin(known.index)]
     if len(names) < 2 or len(scored) < 3:
         return
-    best = known.idxmax()
+    best, worst = known.idxmax(), known.idxmin()
     rows: list[dict[str, Any]] = []
     places = {name: _places([each.get(name) for each in scored["settings"]]) for name in names}
     for row in scored.to_dict("records"):
@@ -179,10 +199,13 @@ def factors(ranking: pd.DataFrame, table: pd.DataFrame) -> None:
                     **mark,
                     "axis": wording.title(name),
                     "place": places[name][_key(value)],
-                    "value": _word(value),
+                    "value": wording.setting(value, 24),
                 }
             )
-        rows.append({**mark, "axis": "Quality", "place": quality, "value": wording.rate(quality)})
+        ends = row["experiment"] in (best, worst)
+        rows.append(
+            {**mark, "axis": "Quality", "place": quality, "value": wording.rate(quality) if ends else ""}
+        )
     finding = "What the best configuration chose, and where the others end"
     note = f"n = {wording.plural(len(scored), 'configuration')}; the best in blue; quality from 0 % to 100 %"
     widgets.chart(charts.parallel, pd.DataFrame(rows), finding, note, key="parallel")
@@ -190,18 +213,6 @@ def factors(ranking: pd.DataFrame, table: pd.DataFrame) -> None:
 
 def _key(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
-
-
-def _word(value: Any) -> str:
-    return (
-        wording.MISSING
-        if value is None
-        else "yes"
-        if value is True
-        else "no"
-        if value is False
-        else wording.shortened(str(value), 24)
-    )
 
 
 def _places(values: list[Any]) -> dict[str, float]:
@@ -232,7 +243,10 @@ def take_one(sweep_id: str, table: pd.DataFrame, names: dict[str, str], ranking:
     )
     settings = row.iloc[0]["settings"]
     widgets.facts(
-        {wording.title(name): _word(settings.get(name)) for name in sweeps.factors(list(table["settings"]))}
+        {
+            wording.title(name): wording.setting(settings.get(name))
+            for name in sweeps.factors(list(table["settings"]))
+        }
     )
     prefill.link("Open New run with these settings", settings)
     part = st.expander("Its complete settings", on_change="rerun", key="best_settings")
@@ -271,13 +285,14 @@ def disagreements(table: pd.DataFrame, ranking: pd.DataFrame) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             widgets.verdict_badge(pair.b.verdict if pair.b else None)
             widgets.verdict_badge(pair.a.verdict if pair.a else None)
-            widgets.link_to(
-                "compare",
-                wording.shortened(pair.query, 120) or pair.id,
-                {"id": b.run_id},
-                baseline=a.run_id,
-                case=pair.id,
-            )
+            with st.container(gap=None):
+                widgets.link_to(
+                    "compare",
+                    wording.shortened(pair.query, 120) or pair.id,
+                    {"id": b.run_id},
+                    baseline=a.run_id,
+                    case=pair.id,
+                )
     widgets.link_to(
         "compare", "Compare them in full", {"id": b.run_id}, icon="compare_arrows", baseline=a.run_id
     )

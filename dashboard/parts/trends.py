@@ -56,7 +56,7 @@ def choose_series(found: Trend) -> Series | None:
     return names.get(chosen or "", first)
 
 
-def figure(found: Trend, series: Series, height: int = 320, gates_shown: bool = True) -> None:
+def figure(found: Trend, series: Series, height: int = 240, gates_shown: bool = True) -> None:
     """One figure over the runs with its interval, levels, noise and what changed."""
     frame = queries.frame(found, series)
     if not gates_shown:
@@ -67,6 +67,9 @@ def figure(found: Trend, series: Series, height: int = 320, gates_shown: bool = 
     floor = queries.noise_floor(series)
     drawn = _drawn(frame, series, floor)
     finding = _finding(frame, series, floor)
+    if len(frame) < 2:
+        st.markdown(f"**{widgets.escaped(finding)}**", help=widgets.escaped(drawn["detail"].iloc[0]))
+        return
     notes = [f"n = {wording.plural(len(frame), 'run')}"]
     if floor:
         notes.append(
@@ -102,10 +105,11 @@ def _drawn(frame: pd.DataFrame, series: Series, floor: float | None) -> pd.DataF
     detail = [_detail(row, series) for row in frame.to_dict("records")]
     return frame.assign(
         run=run,
+        at=[wording.moment(text, n) for n, text in enumerate(frame["created_at"])],
         noise_low=band[0],
         noise_high=band[1],
         detail=detail,
-        marker=[wording.shortened(text, 200) for text in frame["settings"]],
+        marker=[wording.shortened(wording.spelled(text), 200) for text in frame["settings"]],
     )
 
 
@@ -127,7 +131,7 @@ def _finding(frame: pd.DataFrame, series: Series, floor: float | None) -> str:
     if len(frame) < 2:
         return text
     step = frame["value"].iloc[-1] - frame["value"].iloc[-2]
-    shown = wording.points(step) if series.kind in wording.FRACTION_KINDS else wording.signed_plain(step)
+    shown = wording.signed_value(step, series.kind)
     if floor and step and abs(step) <= floor:
         return f"{text}, {shown} since the one before: within noise"
     return f"{text}, {shown if step else 'unchanged'} since the one before"
@@ -144,7 +148,7 @@ def costs(found: Trend) -> None:
         )
         return
     for series in shown:
-        figure(found, series, height=200, gates_shown=False)
+        figure(found, series, height=110, gates_shown=False)
     if "cost_usd" not in {series.name for series in shown}:
         st.caption("No model with a price was called in these runs.")
 
@@ -158,7 +162,7 @@ def changes(found: Trend) -> None:
     for each in list(found.annotations)[::-1][:20]:
         with st.container(horizontal=True, vertical_alignment="top", gap="small"):
             widgets.link_to("run", names.get(each.run_id, each.run_id), {"id": each.run_id})
-            st.caption(widgets.escaped(wording.shortened("; ".join(each.changes), 300)))
+            st.caption(widgets.escaped(wording.shortened(wording.spelled("; ".join(each.changes)), 300)))
 
 
 def gates(found: Trend) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from dashboard import wording
 from dashboard.queries import source
 from dashboard.queries.runs import like
 
@@ -71,12 +72,12 @@ def factors(settings: list[dict[str, Any]]) -> list[str]:
 
 
 def _short(name: str, value: Any) -> str:
-    word = _SHORT.get(name, name.replace("_", " "))
+    word = _SHORT.get(name, wording.spelled(name))
     if isinstance(value, bool):
         return word if value else f"no {word.removesuffix('s') if word == 'abstains' else word}"
     if value is None:
         return f"{word or name}: none"
-    return f"{word} {value}".strip()
+    return f"{word} {wording.setting(value)}".strip()
 
 
 def _state(owner: str) -> tuple[str, int, float]:
