@@ -27,7 +27,8 @@ SHIPPED = components.SHIPPED  # loaded so that every metric has its name, kind a
 def export(run: str, form: str, canonical: bool, out: Path | None, store_path: Path) -> None:
     """Write a run as CSV, JSONL, parquet, Excel, JUnit, HTML or a suite.
 
-    `suite` writes the cases that did not pass as a questions file that can be run again.
+    `suite` writes the cases that did not pass as a configuration that `plumbline run` takes, with its questions in
+    a file beside it; with --out NAME.json, the questions alone.
     """
     with Store(store_path, readonly=True) as store:
         click.echo(f"written: {exports.export(store, run, form, out, canonical=canonical)}")

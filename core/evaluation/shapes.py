@@ -18,7 +18,8 @@ class Shape(BaseModel):
 
 
 class TestSpec(Shape):
-    """What every test has. `min_pass_rate` judges a case by its share of passing repeats."""
+    """What every test has. `min_pass_rate` judges a case by its share of passing repeats; `only_cases` asks these of
+    the test's cases alone, by the part of their id after the test's name."""
 
     __test__ = False
 
@@ -26,6 +27,7 @@ class TestSpec(Shape):
     evaluator: str
     min_pass_rate: float | None = Field(None, ge=0, le=1)
     tags: tuple[str, ...] = ()
+    only_cases: tuple[str, ...] = ()
 
 
 class CustomSpec(TestSpec):

@@ -144,7 +144,7 @@ def _planned(
     notices: tuple[str, ...],
     settings: dict[str, Any],
 ) -> AuditPlan:
-    described = [test.model_dump(mode="json") for test in tests]
+    described = [_described(test) for test in tests]
     documents = _kept(target.corpus)
 
     def conclude(chosen: Sequence[TestSpec], *records: Any) -> dict[str, Any]:
@@ -176,6 +176,13 @@ def _planned(
     return AuditPlan(config, task, tuple(tests), judge, settings, conclude)
 
 
+def _described(test: TestSpec) -> dict[str, Any]:
+    """The test for the digest of the suite. A key that came later counts only where it is used: the digests of
+    stored runs stay comparable."""
+    written = test.model_dump(mode="json")
+    return written if test.only_cases else {key: v for key, v in written.items() if key != "only_cases"}
+
+
 def _kept(corpus: Mapping[str, str] | None) -> list[Document] | None:
     """The corpus as documents to keep with the run, so that it can be scored again without the system; None for
     one that is too large to keep."""
@@ -199,11 +206,24 @@ def _proposed(
     tests: Sequence[TestSpec], evaluators: Mapping[str, AuditEvaluator], audited: Audited
 ) -> list[Case]:
     """Cases in config order."""
-    found = [case for test in tests for case in evaluators[test.name].propose(audited.target)]
+    found = [case for test in tests for case in _wanted(test, evaluators[test.name].propose(audited.target))]
     twice = sorted(name for name, n in Counter(case.id for case in found).items() if n > 1)
     if twice:
         raise ConfigError(f"cases are named twice: {', '.join(twice)}; give the tests other names")
     return [case.model_copy(update={"order": order}) for order, case in enumerate(found)]
+
+
+def _wanted(test: TestSpec, cases: Sequence[Case]) -> Sequence[Case]:
+    if not test.only_cases:
+        return cases
+    named = {case.id.removeprefix(f"{test.name}/"): case for case in cases}
+    unknown = [name for name in test.only_cases if name not in named]
+    if unknown:
+        raise ConfigError(
+            f"test '{test.name}': only_cases names cases that do not exist",
+            [Problem("only_cases", f"no case '{name}'{nearest(name, named)}") for name in unknown],
+        )
+    return [case for name, case in named.items() if name in test.only_cases]
 
 
 def _evaluator(test: TestSpec, scoring: AuditScoring) -> AuditEvaluator:

@@ -187,14 +187,14 @@ def test_every_format_is_written_and_canonical_bytes_are_the_same(tmp_path: Path
     with a_store(tmp_path) as store:
         documented(store, "run-1")
         documented(store, "run-2")
-        first = export(store, "run-1", form, tmp_path / f"1.{form}", canonical=True)
+        first = export(store, "run-1", form, tmp_path / "1" / f"x.{form}", canonical=True)
         if form == "xlsx":
             time.sleep(2.1)  # zip entries keep two seconds
-        second = export(store, "run-2", form, tmp_path / f"2.{form}", canonical=True)
+        second = export(store, "run-2", form, tmp_path / "2" / f"x.{form}", canonical=True)
         named = export(store, "run-1", form, tmp_path)
         assert named.name.startswith("name_of_run-1.")
         with pytest.raises(StoreError, match="already there"):
-            export(store, "run-1", form, tmp_path / f"1.{form}")
+            export(store, "run-1", form, tmp_path / "1" / f"x.{form}")
     assert first.read_bytes() == second.read_bytes()
     assert first.stat().st_size > 100
 

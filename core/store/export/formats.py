@@ -11,12 +11,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 from core.errors import ConfigError, StoreError, nearest
-from core.records import Case, Run
+from core.records import Run
 from core.store.export import columns, published
 from core.store.export.run_page import run_page
+from core.store.export.suite import write_suite
 from core.store.export.tabular import (
     write_csv,
-    write_json,
     write_jsonl,
     write_parquet,
     write_text,
@@ -30,12 +30,13 @@ _UNSTABLE_OUTPUT = {"latency_ms", "stages", "asked_at", "usage"}
 
 @dataclass(frozen=True, slots=True)
 class _Export:
-    """What a writer is given."""
+    """What a writer is given; `target` is what the file it writes will be called."""
 
     store: Store
     run: Run
     listed: Sequence[published.Item]
     canonical: bool
+    target: Path
 
     def columns(self) -> list[str]:
         return published.result_columns(self.run, self.listed)
@@ -64,7 +65,7 @@ def export(
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         shown = published.timeless(run) if canonical else run
-        writer(staging, _Export(store, shown, published.items(store, run.id), canonical))
+        writer(staging, _Export(store, shown, published.items(store, run.id), canonical, target))
         os.rename(staging, target)
     except OSError as error:
         raise StoreError(f"{target} cannot be written: {error}") from error
@@ -176,47 +177,7 @@ def _html(path: Path, export: _Export) -> None:
 
 
 def _suite(path: Path, export: _Export) -> None:
-    """The cases that did not pass (FAIL, ERROR, WEAK, unanswered) as a questions file that runs again."""
-    if export.run.kind == "audit":
-        raise ConfigError("the cases of an audit belong to its configuration: run it again with --failed")
-    wanted = dict.fromkeys(
-        item.case.id for item in export.listed if item.result is None or item.result.verdict.value != "PASS"
-    )
-    cases = {item.case.id: item.case for item in export.listed}
-    entry = classification_query if published.is_classification(export.run, export.listed) else question
-    write_json(path, [entry(cases[name]) for name in wanted])
-
-
-def question(case: Case) -> dict[str, Any]:
-    """A case as an entry of a questions file; keys without a value are left out."""
-    found: dict[str, Any] = {
-        "id": case.id,
-        "question": case.query,
-        "question_type": case.question_type,
-        "gold_answer": case.gold_answer,
-        "expected_keywords": list(case.expected_keywords),
-        "answerable": case.answerable,
-        "language": case.language,
-        "doc_paths": list(case.doc_paths),
-        "evidence": [each.model_dump(mode="json", exclude_none=True) for each in case.evidence],
-        "cluster": case.cluster,
-        "gold_codes": list(case.gold_codes),
-        "qrels": case.qrels,
-        "metadata": case.metadata,
-    }
-    return {key: value for key, value in found.items() if value not in (None, "", [], {})}
-
-
-def classification_query(case: Case) -> dict[str, Any]:
-    """A case as an entry of a queries file of a classifier."""
-    found = {
-        "id": case.id,
-        "query": case.query,
-        "gold_cpv_code": case.gold_codes[0] if case.gold_codes else None,
-        "gold_cpv_codes": list(case.gold_codes) if len(case.gold_codes) > 1 else None,
-        "notes": case.metadata.get("notes"),
-    }
-    return {key: value for key, value in found.items() if value not in (None, "", [], {})}
+    write_suite(path, export.target, export.run, export.listed)
 
 
 FORMATS: dict[str, tuple[Callable[[Path, _Export], None], str]] = {
@@ -225,6 +186,6 @@ FORMATS: dict[str, tuple[Callable[[Path, _Export], None], str]] = {
     "parquet": (_parquet, ".parquet"),
     "xlsx": (_xlsx, ".xlsx"),
     "junit": (_junit, ".junit.xml"),
-    "suite": (_suite, ".questions.json"),
+    "suite": (_suite, ".suite.yaml"),
     "html": (_html, ".html"),
 }
