@@ -23,6 +23,7 @@ from core.records import Case, Failure, Output, Result, Run, Verdict
 from core.retrieval.stages import Stages
 from core.settings import RunSettings
 from core.store.export import write_run_folder
+from core.store.export.published import joined
 from core.store.runs import Store
 from core.sweep_attribution import attribute_run
 from core.sweep_files import artifacts as attribution_files
@@ -62,6 +63,7 @@ class Options:
     retry_errors: str | None = None
     only_cases: frozenset[str] | None = None
     folder: Path | None = None
+    common: Path | None = None
     on_event: Callable[[Progress], None] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -377,5 +379,6 @@ def _seal(task: Task, store: Store, current: Run, options: Options, seconds: flo
         verdicts={verdict.value: verdicts.get(verdict.value, 0) for verdict in Verdict},
         folder=str(folder),
     )
-    write_run_folder(store, sealed.id, folder, artifacts)
+    listed = joined(cases, outputs, results)
+    write_run_folder(store, sealed.id, folder, artifacts, listed=listed, common=options.common)
     return store.run(sealed.id)  # the folder may have taken another name

@@ -103,6 +103,7 @@ def _run_one(
         "sweep_id": work.sweep_id,
         "name": configuration.name,
         "folder": Path(work.folder) / configuration.name,
+        "common": Path(work.folder),
     }
     if run_id:
         options["resume"] = run_id

@@ -53,7 +53,7 @@ class Stages:
     def chunks(self, documents: Sequence[Document], chunker: Chunker) -> tuple[Chunk, ...]:
         """The chunks of all documents, in their order."""
         spec = _spec(chunker)
-        keys = [("chunks", _document_key(document), spec) for document in documents]
+        keys = [("chunks", self._key_of(document), spec) for document in documents]
 
         def gather() -> tuple[Chunk, ...]:
             cut = (
@@ -95,6 +95,10 @@ class Stages:
             return _corpus_key(items)
         # a tuple of records cannot change; holding on to it keeps its id from being given away
         return cast(str, self._once(("key of", id(items)), lambda: (items, _corpus_key(items)))[1])
+
+    def _key_of(self, document: Document) -> str:
+        # a record cannot change; holding on to it keeps its id from being given away
+        return cast(str, self._once(("key of", id(document)), lambda: (document, _document_key(document)))[1])
 
     def _chunk(self, document: Document, chunker: Chunker) -> list[Chunk]:
         self._count_stage("chunk")

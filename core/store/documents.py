@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from core.corpus import Document, ParsingReport
@@ -11,8 +13,19 @@ from core.store.packing import fingerprint, from_json, pack, sql_text, to_json, 
 from core.store.writing import Writing
 
 
+_REMEMBERED = 2_000  # documents whose digest is remembered by identity
+
+
+def _body(document: Document) -> dict[str, Any]:
+    return document.model_dump(mode="json", exclude_defaults=True)
+
+
 class Documents(Writing):
     """A document is stored once for all runs that read the same text."""
+
+    def __init__(self, path: str | Path, *, readonly: bool = False) -> None:
+        super().__init__(path, readonly=readonly)
+        self._digests: dict[int, tuple[Document, bytes]] = {}
 
     def add_documents(
         self, run_id: str, documents: Iterable[Document], reports: Iterable[ParsingReport] = ()
@@ -20,22 +33,40 @@ class Documents(Writing):
         """Store what a run searched, and the parsing report of each file (also of those that failed)."""
         with self._filling(run_id) as (connection, key):
             for document in documents:
-                body = document.model_dump(mode="json", exclude_defaults=True)
-                digest = fingerprint("document", body)
                 connection.execute(
-                    "INSERT OR IGNORE INTO documents (digest, body) VALUES (?, ?)", (digest, pack(body))
-                )
-                connection.execute(
-                    "INSERT INTO run_documents (run_key, doc_path, document_key) "
-                    "VALUES (?, ?, (SELECT key FROM documents WHERE digest = ?)) "
+                    "INSERT INTO run_documents (run_key, doc_path, document_key) VALUES (?, ?, ?) "
                     "ON CONFLICT DO UPDATE SET document_key = excluded.document_key",
-                    (key, sql_text(document.doc_path), digest),
+                    (key, sql_text(document.doc_path), self._document_key(connection, document)),
                 )
             connection.executemany(
                 "INSERT INTO run_documents (run_key, doc_path, report) VALUES (?, ?, ?) "
                 "ON CONFLICT DO UPDATE SET report = excluded.report",
                 [(key, sql_text(r.doc_path), to_json(r.model_dump(mode="json"))) for r in reports],
             )
+
+    def _document_key(self, connection: sqlite3.Connection, document: Document) -> int:
+        """Key of a document's content; what is new is stored. The configurations of a sweep bring the very same
+        objects again and again: their digests are remembered."""
+        known = self._digests.get(id(document))
+        digest = known[1] if known else fingerprint("document", _body(document))
+        if known is None and len(self._digests) < _REMEMBERED:
+            self._digests[id(document)] = document, digest  # held, so that its id stays its own
+        row = connection.execute("SELECT key FROM documents WHERE digest = ?", (digest,)).fetchone()
+        if row is not None:
+            return int(row[0])
+        made = connection.execute(
+            "INSERT INTO documents (digest, body) VALUES (?, ?)", (digest, pack(_body(document)))
+        )
+        return int(made.lastrowid or 0)
+
+    def has_documents(self, run_id: str) -> bool:
+        """Whether any document is kept with the run."""
+        return bool(
+            self.one(
+                "SELECT 1 FROM run_documents WHERE run_key = ? AND document_key IS NOT NULL LIMIT 1",
+                (self._key(run_id),),
+            )
+        )
 
     def document(self, run_id: str, doc_path: str) -> Document | None:
         """One document as the run read it; None where it has none of this path (or could not read it)."""

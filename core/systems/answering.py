@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pydantic import Field
 
@@ -74,7 +75,7 @@ class Extractive(Component):
         return sorted(chosen, key=lambda s: (s.hit != chosen[0].hit, s.hit, s.place))
 
 
-def _score(terms: QuestionTerms, sentence: Sentence, lent: Mapping[str, float]) -> float:
+def _score(terms: QuestionTerms, sentence: Sentence, lent: dict[str, float]) -> float:
     """What a sentence holds of the question, what its document and heading lend it, the kind of value asked for,
     its length and the rank of its passage. 0 where the sentence itself adds nothing to document and heading."""
     own = terms.matches(sentence.text)
@@ -109,16 +110,20 @@ def _lent(terms: QuestionTerms, hit: Hit) -> dict[str, float]:
 def split(hit: Hit, position: int) -> list[Sentence]:
     """The sentences of a passage without the heading it begins with; runs without a full stop (tables) are cut
     at line ends."""
-    found: list[Sentence] = []
-    body = hit.text[_heading_end(hit) :]
+    pieces = _pieces(hit.text, hit.section_id, hit.title)
+    return [Sentence(text, position, place) for place, text in enumerate(pieces)]
+
+
+@lru_cache(maxsize=4_096)  # the configurations of a sweep show the same passages again and again
+def _pieces(passage: str, section_id: str, title: str) -> tuple[str, ...]:
+    found: list[str] = []
+    body = passage[_heading_end(passage, section_id, title) :]
     for start, end in sentence_spans(body):
         raw = body[start:end]
         pieces = raw.split("\n") if end - start > LONGEST_SENTENCE else [raw]
-        for piece in pieces:
-            text = _LEAD.sub("", _SPACE.sub(" ", piece).strip())
-            if text:
-                found.append(Sentence(text, position, len(found)))
-    return found
+        texts = (_LEAD.sub("", _SPACE.sub(" ", piece).strip()) for piece in pieces)
+        found += [text for text in texts if text]
+    return tuple(found)
 
 
 def abstention_text(question: str) -> str:
@@ -126,11 +131,11 @@ def abstention_text(question: str) -> str:
     return ABSTENTION["de" if language(question) == "de" else "en"]
 
 
-def _heading_end(hit: Hit) -> int:
+def _heading_end(passage: str, section_id: str, title: str) -> int:
     """Where the passage's heading ends, if it begins with it; 0 otherwise, and where it is nothing else."""
-    heading = [re.escape(part) for part in f"{hit.section_id} {hit.title}".split()]
-    match = re.match(r"\s*" + r"\s+".join(heading) + r"(?=\s)\s*", hit.text) if heading else None
-    return match.end() if match and match.end() < len(hit.text) else 0
+    heading = [re.escape(part) for part in f"{section_id} {title}".split()]
+    match = re.match(r"\s*" + r"\s+".join(heading) + r"(?=\s)\s*", passage) if heading else None
+    return match.end() if match and match.end() < len(passage) else 0
 
 
 def _repeats(a: str, b: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from core.contracts import ScoringContext, System
@@ -24,9 +24,12 @@ from core.task import Task
 
 def document_qa(settings: RunSettings, stages: Stages) -> Task:
     """Parse, read the questions, build the system. Raises InputError when no document could be read."""
-    loaded = load_questions(Path(settings.questions or ""))
+    asked = ("questions", settings.questions, settings.limit)
+    loaded = stages.shared(asked[:2], lambda: load_questions(Path(settings.questions or "")))
+    cases = stages.shared(asked, lambda: loaded.cases[: settings.limit])
+    read = ("documents", settings.docs, settings.docs_root, settings.parse_timeout, settings.passwords)
     documents, reports = stages.shared(
-        ("documents", settings.docs, settings.docs_root, settings.parse_timeout, settings.passwords),
+        read,
         lambda: load_documents(
             settings.docs,
             root=settings.docs_root,
@@ -38,18 +41,24 @@ def document_qa(settings: RunSettings, stages: Stages) -> Task:
     if not any(document.text.strip() for document in documents):
         failed = "; ".join(f"{report.doc_path}: {', '.join(report.problems)}" for report in reports[:5])
         raise InputError(f"none of the {len(reports)} documents has readable text ({failed})")
+    # one mapping for all configurations: what is located in the documents is found again by its identity
+    by_path = stages.shared(("by path", read), lambda: _by_path(documents))
     system = DocumentQa(settings, documents, stages)
     return _task(
         settings,
         system,
         system.chunks,
-        cases=loaded.cases[: settings.limit],
-        documents=documents,
+        cases=cases,
+        by_path=by_path,
         reports=reports,
         suite=settings.suite or loaded.suite,
         suite_digest=loaded.digest if settings.limit is None else digest([loaded.digest, settings.limit]),
         questions_digest=loaded.digest,
-        notices=loaded.notices,
+        notices=(
+            *loaded.notices,
+            *_parse_notices(reports),
+            *stages.shared(("lost evidence", read, asked), lambda: _evidence_notices(cases, by_path)),
+        ),
     )
 
 
@@ -57,17 +66,18 @@ def document_qa_again(run: Run, settings: RunSettings, store: Store, stages: Sta
     """The task of a stored run, from the documents and cases the store keeps."""
     documents = [store.document(run.id, report.doc_path) for report in store.parsing_reports(run.id)]
     present = [document for document in documents if document is not None]
+    by_path, reports, cases = _by_path(present), store.parsing_reports(run.id), store.cases(run.id)
     return _task(
         settings,
         system,
         DocumentQa(settings, present, stages).chunks,
-        cases=store.cases(run.id),
-        documents=present,
-        reports=store.parsing_reports(run.id),
+        cases=cases,
+        by_path=by_path,
+        reports=reports,
         suite=run.suite,
         suite_digest=run.suite_digest,
         questions_digest=run.digests.get("questions", run.suite_digest),
-        notices=(),
+        notices=(*_parse_notices(reports), *_evidence_notices(cases, by_path)),
     )
 
 
@@ -77,15 +87,14 @@ def _task(
     chunks: Sequence[Chunk],
     *,
     cases: Sequence[Case],
-    documents: Sequence[Document],
+    by_path: Mapping[str, Document],
     reports: Sequence[ParsingReport],
     suite: str,
     suite_digest: str,
     questions_digest: str,
     notices: Sequence[str],
 ) -> Task:
-    by_path = {document.doc_path: document for document in documents}
-    kept = (*notices, *_parse_notices(reports), *_evidence_notices(cases, by_path))
+    documents = list(by_path.values())
     return Task(
         kind="document_qa",
         suite=suite,
@@ -103,7 +112,7 @@ def _task(
         versions={"parser": PARSER_VERSION},
         documents=documents,
         reports=reports,
-        notices=kept,
+        notices=tuple(notices),
         extra_summary={
             "n_documents": len(documents),
             "n_sections": sum(len(document.sections) for document in documents),
@@ -113,7 +122,7 @@ def _task(
             "questions_path": settings.questions,
         },
         conclude=lambda _, outputs, results: {
-            "notices": [*kept, *getattr(system, "notices", ())],
+            "notices": [*notices, *getattr(system, "notices", ())],
             "calibration": {
                 "answerability_confidence": calibration_summary(
                     _confidences(outputs, results), probabilities=False, high=settings.high_confidence
@@ -146,7 +155,11 @@ def _parse_notices(reports: Sequence[ParsingReport]) -> list[str]:
     ]
 
 
-def _evidence_notices(cases: Sequence[Case], documents: dict[str, Document]) -> list[str]:
+def _by_path(documents: Sequence[Document]) -> dict[str, Document]:
+    return {document.doc_path: document for document in documents}
+
+
+def _evidence_notices(cases: Sequence[Case], documents: Mapping[str, Document]) -> list[str]:
     """Evidence that cannot be found in the parsed text would silently lower recall: say so."""
     notices = []
     for case in cases:

@@ -7,6 +7,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,17 @@ def write_run_folder(
     artifacts: Mapping[str, Writer] | None = None,
     *,
     canonical: bool = False,
+    listed: Sequence[published.Item] | None = None,
+    common: Path | None = None,
 ) -> dict[str, str]:
     """Write the published files of a run; returns key → path of every file.
 
     `artifacts` are further files by name (they win over ours of the same name). The folder of another run is
     never touched: `folder`, then `folder-2`, `folder-3`… is taken, and the run record names the one that was.
     The files are written to a hidden folder beside it and renamed at once, so that a crash leaves nothing
-    half-written. `canonical` leaves out ids and times, so that equal runs give equal bytes.
+    half-written. `canonical` leaves out ids and times, so that equal runs give equal bytes. `listed` are the
+    run's items where they are at hand. `common` is a folder for files that several runs have in common (the
+    documents they read): they are written there once and linked into each run's folder.
     """
     run = store.run(run_id)
     wanted = Path(folder)
@@ -48,7 +53,9 @@ def write_run_folder(
         raise StoreError(f"the run folder {wanted} cannot be written: {error}") from error
     try:
         shown = published.timeless(run) if canonical else run
-        names = _write_files(store, shown, staging, artifacts or {}, canonical)
+        items = published.items(store, run_id) if listed is None else listed
+        files = _tables(shown, items, canonical) | _document_files(store, shown, canonical, common)
+        names = _write_files(store, shown, staging, {**files, **(artifacts or {})})
         final = _free(wanted, run.id)
         while True:
             outputs = {key: str(final / name) for key, name in names.items()}
@@ -106,14 +113,10 @@ def _rename(staging: Path, final: Path, run_id: str) -> bool:
     return True
 
 
-def _write_files(
-    store: Store, run: Run, folder: Path, artifacts: Mapping[str, Writer], canonical: bool
-) -> dict[str, str]:
-    listed = published.items(store, run.id)
-    tables = _tables(run, listed, canonical) | _document_files(store, run, canonical)
+def _write_files(store: Store, run: Run, folder: Path, files: dict[str, Writer]) -> dict[str, str]:
     for name in store.attribution_tables(run.id):
-        tables.setdefault(name if "." in name else f"{name}.csv", _attribution(store, run.id, name))
-    for name, writer in {**tables, **artifacts}.items():
+        files.setdefault(name if "." in name else f"{name}.csv", _attribution(store, run.id, name))
+    for name, writer in files.items():
         if Path(name).name != name:
             raise StoreError(f"'{name}' is no plain file name")
         writer(folder / name)
@@ -212,25 +215,47 @@ def _attribution(store: Store, owner: str, name: str) -> Writer:
 # --- documents ------------------------------------------------------------------------------------------------
 
 
-def _document_files(store: Store, run: Run, canonical: bool) -> dict[str, Writer]:
+def _document_files(store: Store, run: Run, canonical: bool, common: Path | None) -> dict[str, Writer]:
     parsed = store.parsing_reports(run.id)
-    documents = store.documents(run.id)
-    if not parsed and not documents:
+    if not parsed and not store.has_documents(run.id):
         return {}
     unstable = {"seconds", "cached"} if canonical else set()
     fields = [
         name for name in (type(parsed[0]).model_fields if parsed else ["doc_path"]) if name not in unstable
     ]
+    reports_file: Writer = lambda path: write_csv(  # noqa: E731 - one writer among the others
+        path, fields, ([_plain(getattr(report, name)) for name in fields] for report in parsed)
+    )
+    texts = _texts(store, run.id)
+    if common is not None:
+        kept = common / f"documents-{str(run.digests.get('corpus', ''))[:12]}"
+        texts = {name: partial(_link, kept / name, writer) for name, writer in texts.items()}
+    return {**texts, "parsing_diagnostics.csv": reports_file}
+
+
+def _texts(store: Store, run_id: str) -> dict[str, Writer]:
+    """Writers of the documents' texts; they are read when the first of them is written."""
+    documents = cache(partial(store.documents, run_id))
     return {
-        "sections.csv": lambda path: write_csv(path, _SECTIONS, _section_rows(documents)),
-        "paragraphs.csv": lambda path: write_csv(path, _PARAGRAPHS, _paragraph_rows(documents)),
+        "sections.csv": lambda path: write_csv(path, _SECTIONS, _section_rows(documents())),
+        "paragraphs.csv": lambda path: write_csv(path, _PARAGRAPHS, _paragraph_rows(documents())),
         "raw_documents.txt": lambda path: write_text(
-            path, "".join(f"===== {document.doc_path} =====\n{document.text}\n\n" for document in documents)
-        ),
-        "parsing_diagnostics.csv": lambda path: write_csv(
-            path, fields, ([_plain(getattr(report, name)) for name in fields] for report in parsed)
+            path, "".join(f"===== {document.doc_path} =====\n{document.text}\n\n" for document in documents())
         ),
     }
+
+
+def _link(kept: Path, writer: Writer, path: Path) -> None:
+    """The file at `kept` under another name; it is written when it is not there yet."""
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        fresh = kept.with_name(f".{kept.name}.{uuid.uuid4().hex[:8]}")
+        writer(fresh)
+        os.replace(fresh, kept)  # another process may have written the same meanwhile
+    try:
+        os.link(kept, path)
+    except OSError:  # the file system has no links
+        shutil.copyfile(kept, path)
 
 
 def _plain(value: Any) -> Any:

@@ -45,14 +45,19 @@ def timeless(run: Run) -> Run:
 
 def items(store: Store, run_id: str) -> list[Item]:
     """Every case of a run in file order, once for each repeat (once without output where it was not asked)."""
-    outputs = {(o.case_id, o.repeat): o for o in store.iter_outputs(run_id)}
-    results = {(r.case_id, r.repeat): r for r in store.iter_results(run_id)}
+    return joined(store.cases(run_id), store.iter_outputs(run_id), store.iter_results(run_id))
+
+
+def joined(cases: Iterable[Case], outputs: Iterable[Output], results: Iterable[Result]) -> list[Item]:
+    """The same from records at hand."""
+    answers = {(o.case_id, o.repeat): o for o in outputs}
+    found = {(r.case_id, r.repeat): r for r in results}
     repeats: dict[str, set[int]] = {}
-    for case_id, repeat in (*outputs, *results):
+    for case_id, repeat in (*answers, *found):
         repeats.setdefault(case_id, set()).add(repeat)
     return [
-        Item(case, outputs.get((case.id, repeat)), results.get((case.id, repeat)))
-        for case in store.cases(run_id)
+        Item(case, answers.get((case.id, repeat)), found.get((case.id, repeat)))
+        for case in cases
         for repeat in sorted(repeats.get(case.id, {0}))
     ]
 
