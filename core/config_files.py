@@ -21,11 +21,12 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A mapping, the name to call it by in messages, and the 1-based line of each key path."""
+    """A mapping, the name to call it by in messages, the 1-based line of each key path, and the keys given twice."""
 
     name: str
     data: dict[str, Any]
     lines: Mapping[Path_, int] = field(default_factory=dict)
+    repeated: tuple[Problem, ...] = ()
 
     def line(self, path: Path_) -> int | None:
         """Line of the key, or of the nearest enclosing key that has one."""
@@ -36,8 +37,10 @@ class Source:
         return None
 
 
-def read_mapping(path: str | Path) -> Source:
-    """Read one settings file by its ending (.yaml, .yml, .json, .toml). ConfigError says what is wrong where."""
+def read_mapping(path: str | Path, *, refuse_repeated: bool = True) -> Source:
+    """Read one settings file by its ending (.yaml, .yml, .json, .toml). ConfigError says what is wrong where.
+    Without `refuse_repeated`, keys given twice are left to the caller, who lists them with all else that is wrong.
+    """
     file = Path(path)
     try:
         text = file.read_bytes().decode("utf-8-sig")
@@ -62,9 +65,9 @@ def read_mapping(path: str | Path) -> Source:
     lines: dict[Path_, int] = {}
     duplicates: list[Problem] = []
     _walk(node, (), lines, duplicates)
-    if duplicates:
+    if duplicates and refuse_repeated:
         raise ConfigError(f"{file}: keys are given twice", duplicates)
-    return Source(str(file), data, lines)
+    return Source(str(file), data, lines, tuple(duplicates))
 
 
 def validate(model: type[Model], data: Mapping[str, Any], source: Source) -> Model:

@@ -86,9 +86,11 @@ class Reranker(Protocol):
     def rerank(self, query: str, hits: Sequence[Hit]) -> list[Hit]: ...
 
 
-CHUNKERS: Registry[Chunker] = Registry("chunking")
-RETRIEVERS: Registry[Retriever] = Registry("retriever")
-RERANKERS: Registry[Reranker] = Registry("reranker")
+CHUNKERS: Registry[Chunker] = Registry("chunking", shipped=["core.retrieval.chunking"])
+RETRIEVERS: Registry[Retriever] = Registry(
+    "retriever", shipped=["core.retrieval.lexical", "core.retrieval.dense", "core.retrieval.hybrid"]
+)
+RERANKERS: Registry[Reranker] = Registry("reranker", shipped=["core.retrieval.rerank"])
 
 
 # --- answers --------------------------------------------------------------------------------------------------
@@ -110,7 +112,7 @@ class Answerer(Protocol):
     def answer(self, case: Case, context: Sequence[Hit]) -> Draft: ...
 
 
-ANSWERERS: Registry[Answerer] = Registry("answer mode")
+ANSWERERS: Registry[Answerer] = Registry("answer mode", shipped=["core.systems.answering"])
 
 
 # --- metrics --------------------------------------------------------------------------------------------------

@@ -33,10 +33,12 @@ class Component(BaseModel):
 
 
 class Registry(Generic[T]):
-    """Names to component classes. `kind` is the word used in messages ("retriever")."""
+    """Names to component classes. `kind` is the word used in messages ("retriever"). `shipped` are the modules
+    whose components are always known; they are imported when a name is first looked up."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, *, shipped: Sequence[str] = ()) -> None:
         self.kind = kind
+        self._shipped = tuple(shipped)
         self._classes: dict[str, type[Any]] = {}
         self._aliases: dict[str, str] = {}
 
@@ -64,8 +66,14 @@ class Registry(Generic[T]):
         finally:
             del self._classes[name]
 
+    def _load(self) -> None:
+        for module in self._shipped:
+            importlib.import_module(module)
+        self._shipped = ()
+
     def get(self, name: str) -> type[Any]:
         """The class called `name`; UnknownNameError names the nearest."""
+        self._load()
         try:
             return self._classes[self._aliases.get(name, name)]
         except KeyError:
@@ -86,9 +94,11 @@ class Registry(Generic[T]):
             ) from error
 
     def names(self) -> list[str]:
+        self._load()
         return sorted(self._classes)
 
     def __contains__(self, name: object) -> bool:
+        self._load()
         return name in self._classes or name in self._aliases
 
     def __iter__(self) -> Iterator[str]:
@@ -98,7 +108,7 @@ class Registry(Generic[T]):
         """One row a component: name, first docstring line, and its parameters with default, bounds and help."""
         return [
             {"kind": self.kind, "name": name, "summary": summary(cls), "parameters": parameters(cls)}
-            for name, cls in sorted(self._classes.items())
+            for name, cls in ((name, self._classes[name]) for name in self.names())
         ]
 
 
@@ -125,7 +135,7 @@ def load_plugins(modules: Sequence[str]) -> None:
         try:
             importlib.import_module(module)
         except Exception as error:  # noqa: BLE001 - a user's module may raise anything; all are listed at once
-            problems.append(Problem(f"plugins: {module}", f"{type(error).__name__}: {error}"))
+            problems.append(Problem("plugins", f"cannot load {module} ({type(error).__name__}: {error})"))
     if problems:
         raise ConfigError("plugins could not be loaded", problems)
 

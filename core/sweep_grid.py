@@ -76,7 +76,11 @@ def load_sweep(
     `configs` lists settings that differ from the base. Raises ConfigError with every problem; points of a grid
     that are impossible (an overlap as long as its window) are left out and said.
     """
-    given = dict(read_mapping(source).data) if isinstance(source, str | Path) else dict(source or {})
+    given = (
+        dict(read_mapping(source, refuse_repeated=False).data)
+        if isinstance(source, str | Path)
+        else dict(source or {})
+    )
     factors = {**_mapping(given.get("factors")), **(factors or {})}
     listed = [*_listed(given.get("configs")), *(configs or ())]
     asked = given | {k: v for k, v in overrides.items() if v is not None}

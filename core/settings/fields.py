@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 RunKind = Literal["document_qa", "ted_cpv", "api_classifier", "prepared_rag_results", "audit"]
 KIND_ALIASES = {"document_qa_files": "document_qa", "examination_regulations": "document_qa"}
@@ -342,12 +342,22 @@ class RunSettings(BaseModel):
     def _known_alias(cls, value: Any) -> Any:
         return KIND_ALIASES.get(value, value) if isinstance(value, str) else value
 
-    @model_validator(mode="after")
-    def _windows_advance(self) -> RunSettings:
-        windowed = self.chunking in {"fixed_words", "fixed_tokens", "by_sentence"}
-        if self.applies("overlap") and windowed and self.overlap >= self.chunk_size:
-            raise ValueError(f"overlap ({self.overlap}) must be smaller than chunk_size ({self.chunk_size})")
-        return self
+    @field_validator("*", mode="before")
+    @classmethod
+    def _true_is_no_number(cls, value: Any, info: ValidationInfo) -> Any:
+        if isinstance(value, bool) and cls.model_fields[str(info.field_name)].annotation is not bool:
+            raise ValueError("expected a value, not true or false")
+        return value
+
+    @field_validator("overlap")
+    @classmethod
+    def _windows_advance(cls, overlap: int, known: ValidationInfo) -> int:
+        others = {"overlap": overlap, **known.data}  # fields above that are themselves wrong are missing
+        parents = applicability(cls, "overlap")
+        matters = all(name in others and _matches(others[name], wanted) for name, wanted in parents.items())
+        if matters and overlap >= others.get("chunk_size", overlap + 1):
+            raise ValueError(f"overlap ({overlap}) must be smaller than chunk_size ({others['chunk_size']})")
+        return overlap
 
     def applies(self, name: str) -> bool:
         """Whether a setting matters under the others (the tree of applicability)."""

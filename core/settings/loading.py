@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import unicodedata
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +26,11 @@ def load_settings(
     A component may be written as a mapping: `retriever: {type: bm25, idf: atire}`. Raises ConfigError with
     every problem, its key, its line and the nearest known name.
     """
+    is_file = isinstance(source, str | Path)
     read = (
-        read_mapping(source) if isinstance(source, str | Path) else Source("settings", dict(source or {}), {})
+        read_mapping(source, refuse_repeated=False)
+        if isinstance(source, str | Path)
+        else Source("settings", dict(source or {}))
     )
     own = {key: value for key, value in read.data.items() if key not in without}
     data = own | {key: value for key, value in overrides.items() if value is not None}
@@ -37,16 +43,38 @@ def load_settings(
             data[many] = [data[many]]
     if isinstance(data.get("docs"), list | tuple):
         data["docs"] = [part for each in data["docs"] for part in _split_docs(str(each))]
-    if isinstance(source, str | Path):
-        given = {key for key, value in overrides.items() if value is not None}
+    given = {key for key, value in overrides.items() if value is not None}
+    if is_file:
         data = {
-            key: value if key in given else _anchored(key, value, Path(source).parent)
+            key: value if key in given else _anchored(key, value, Path(read.name).parent)
             for key, value in data.items()
         }
-    settings = validate(RunSettings, data, Source(read.name, data, read.lines))
-    problems = check(settings)
+    lines = {path: line for path, line in read.lines.items() if path[0] not in given}  # a flag has no line
+    return _checked(Source(read.name, data, lines, read.repeated))
+
+
+def _checked(source: Source) -> RunSettings:
+    """The settings, or a ConfigError with everything wrong in them: what is left when the wrong fields are taken
+    out is checked too."""
+    problems = list(source.repeated)
+    left, settings = dict(source.data), None
+    while settings is None:
+        try:
+            settings = validate(RunSettings, left, source)
+        except ConfigError as error:
+            problems += error.problems
+            wrong = {problem.where.split(".")[0] for problem in error.problems}
+            fallback = {"overlap": 0} if "overlap" in wrong else {}  # the default may be too long as well
+            rest = {key: value for key, value in left.items() if key not in wrong} | fallback
+            if rest == left:
+                raise ConfigError(f"{source.name}: the settings cannot be used", problems) from error
+            left = rest
+    for problem in check(settings):
+        if problem.where in left or problem.where not in source.data:
+            problems.append(replace(problem, line=source.line((problem.where,))))
     if problems:
-        raise ConfigError(f"{read.name}: the settings cannot be used", problems)
+        problems.sort(key=lambda problem: problem.line or 0)
+        raise ConfigError(f"{source.name}: the settings cannot be used", problems)
     return settings
 
 
@@ -98,14 +126,18 @@ def _pairs(name: str, text: str) -> dict[str, Any]:
 
 def check(settings: RunSettings) -> list[Problem]:
     """What validation of single fields cannot see: unknown components, inputs that are missing."""
-    load_plugins(settings.plugins)
-    problems = []
+    problems: list[Problem] = []
+    try:
+        load_plugins(settings.plugins)
+    except ConfigError as error:
+        problems += error.problems
     for field, registry in (("chunking", CHUNKERS), ("retriever", RETRIEVERS), ("answer_mode", ANSWERERS)):
-        if settings.applies(field) and registry.names():
+        if settings.applies(field):
             try:
                 registry.get(getattr(settings, field))
             except UnknownNameError as error:
                 problems.append(Problem(field, error.message))
+    problems += _wrong_options(settings)
     needed = {
         "document_qa": ["docs", "questions"],
         "ted_cpv": ["cpv_catalog", "cpv_queries"],
@@ -116,8 +148,29 @@ def check(settings: RunSettings) -> list[Problem]:
         if not getattr(settings, field):
             flag = "--" + field.replace("_", "-")
             problems.append(Problem(field, f"is needed for {settings.classifier_type}", hint=f"give {flag}"))
-    for field in ("questions", "cpv_catalog", "cpv_queries", "cpv_notices", "prepared_results"):
+    for field in ("questions", "cpv_catalog", "cpv_queries", "cpv_notices", "prepared_results", "docs_root"):
         path = getattr(settings, field)
-        if path and settings.applies(field) and not Path(path).exists():
-            problems.append(Problem(field, f"no such file: {path}"))
+        if path and settings.applies(field) and not Path(path).expanduser().exists():
+            problems.append(Problem(field, f"no such file or folder: {path}"))
+    for pattern in settings.docs if settings.applies("docs") else ():
+        path = str(Path(pattern).expanduser())
+        spellings = {
+            path,
+            *(unicodedata.normalize(form, path) for form in ("NFC", "NFD")),
+        }  # as a disk may have it
+        if not any(Path(each).exists() or any(glob.iglob(each, recursive=True)) for each in spellings):
+            problems.append(Problem("docs", f"no file, folder or glob match: {pattern}"))
     return problems
+
+
+def _wrong_options(settings: RunSettings) -> list[Problem]:
+    """Parameters of the retriever that it does not know or that are out of bounds."""
+    if not (
+        settings.applies("retriever") and settings.retriever_options and settings.retriever in RETRIEVERS
+    ):
+        return []
+    try:
+        RETRIEVERS.create({"type": settings.retriever, **settings.retriever_options})
+    except ConfigError as error:
+        return [Problem("retriever", each.message) for each in error.problems]
+    return []
