@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
 from collections import Counter
@@ -73,6 +74,7 @@ def _run_batch(
 ) -> Outcome:
     """Run some configurations one after another; whatever goes wrong with one is its own record."""
     if stages is None:
+        gc.set_threshold(50_000, 20, 50)  # as in the command itself: what a run makes lives to its end
         key = (work.cache_dir, work.store_path)
         if key not in _SHARED:
             _SHARED[key] = (Stages(Path(work.cache_dir)), Store(work.store_path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from core.metrics.quantities import slots
@@ -57,7 +58,8 @@ def evidence_strength(
             0.0, "the question has no content words", 0.0, None, 0.0, 0.0, weak_below, missing_below
         )
     coverages = [terms.coverage(passage) for passage in passages]
-    pairs = [_best_pair(terms, passage) for passage in passages]
+    weights = tuple(terms.weights.items())
+    pairs = [_best_pair(weights, terms.language, passage) for passage in passages]
     strengths = [0.5 * whole + 0.5 * pair for whole, pair in zip(coverages, pairs, strict=True)]
     best = max(range(len(passages)), key=lambda i: (strengths[i], -i))
     score = strengths[best]
@@ -105,14 +107,15 @@ def _evidence(
     )
 
 
-def _best_pair(terms: QuestionTerms, passage: str) -> float:
+@lru_cache(maxsize=16_384)  # the configurations of a sweep weigh the same passages for the same question
+def _best_pair(weights: tuple[tuple[str, float], ...], language: str, passage: str) -> float:
     """Coverage of the best two neighbouring sentences."""
-    spans = sentence_spans(passage)
-    matches = [terms.matches(passage[start:end]) for start, end in spans]
+    terms = QuestionTerms(language, dict(weights), frozenset(), frozenset())
+    matches = [terms.matches(passage[start:end]) for start, end in sentence_spans(passage)]
     best = 0.0
     for i, here in enumerate(matches):
         after = matches[i + 1] if i + 1 < len(matches) else {}
-        both = {term: max(here.get(term, 0.0), after.get(term, 0.0)) for term in (here | after)}
+        both = {term: max(here.get(term, 0.0), after.get(term, 0.0)) for term in {**here, **after}}
         best = max(best, sum(terms.weights[term] * share for term, share in both.items()))
     return best
 

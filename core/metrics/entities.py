@@ -57,9 +57,14 @@ def _values(text: str, language: str) -> frozenset[str]:
     )
 
 
+@lru_cache(maxsize=2_048)
+def _folded(passage: str) -> str:
+    return fold(passage)
+
+
 def _present(wanted: frozenset[str], text: str, language: str) -> frozenset[str]:
     """Those of the entities that a text has: names as substrings of the folded text, values as values."""
-    values, folded = _values(text, language), fold(text)
+    values, folded = _values(text, language), _folded(text)
     return frozenset(each for each in wanted if each in values or (not each[0].isdigit() and each in folded))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from core.metrics.spans import IdentityCache
 from core.text import content_words, language, stem, words
 
 _COMPOUND = 5  # letters from which a stem inside a longer word counts ("prüfung" in "modulprüfung")
@@ -39,10 +40,10 @@ class QuestionTerms:
     numbers: frozenset[str]
     cues: frozenset[str]
 
-    def matches(self, text: str) -> dict[str, float]:
+    def matches(self, text: str) -> Mapping[str, float]:
         """How well each term is met in a text: 1 for its stem, less for a part of a compound; absent terms are
-        left out."""
-        return dict(_matches(tuple(self.weights), text, self.language))
+        left out. Not to be changed: it is kept for the next time."""
+        return _matches(tuple(self.weights), text, self.language)
 
     def coverage(self, text: str) -> float:
         """Weighted share of the question's terms that a text holds, in [0, 1]; 0 for a question without any."""
@@ -79,11 +80,22 @@ def _stems_of(text: str, asked_in: str) -> tuple[frozenset[str], str]:
     return found, " ".join(sorted(found))
 
 
+_READERS: IdentityCache[Callable[[str], QuestionTerms]] = IdentityCache(8)
+
+
 def question_terms(question: str, idf: Mapping[str, float] | None = None) -> QuestionTerms:
-    """Read a question. `idf` maps words of the corpus to weights; a word that is not in it weighs as much as the
-    rarest that is."""
-    spoken = language(question)
+    """Read a question. `idf` maps words of the corpus to weights (it is not to change afterwards); a word that is
+    not in it weighs as much as the rarest that is."""
+    return _READERS.get(idf, lambda: _reader(idf))(question)
+
+
+def _reader(idf: Mapping[str, float] | None) -> Callable[[str], QuestionTerms]:
     rarest = max(idf.values(), default=1.0) if idf else 1.0
+    return lru_cache(maxsize=4_096)(lambda question: _read(question, idf, rarest))
+
+
+def _read(question: str, idf: Mapping[str, float] | None, rarest: float) -> QuestionTerms:
+    spoken = language(question)
     raw: dict[str, float] = {}
     for word in content_words(question, spoken):
         if word in _QUESTION_WORDS:

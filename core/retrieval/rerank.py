@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from pydantic import Field
@@ -12,6 +13,11 @@ from core.records import Hit
 from core.registry import Component
 from core.retrieval.hybrid import minmax
 from core.text import words
+
+
+@lru_cache(maxsize=8_192)  # the candidates of different questions and configurations are the same passages
+def _words_of(title: str, text: str) -> frozenset[str]:
+    return frozenset(words(f"{title} {text}"))
 
 
 @RERANKERS.register("lexical_overlap")
@@ -30,10 +36,7 @@ class LexicalOverlap(Component):
             return []
         asked = set(words(query))
         base = minmax(np.asarray([0.0 if hit.score is None else hit.score for hit in hits], dtype=np.float64))
-        overlap = [
-            len(asked.intersection(words(f"{hit.title} {hit.text}"))) / len(asked) if asked else 0.0
-            for hit in hits
-        ]
+        overlap = [len(asked & _words_of(hit.title, hit.text)) / len(asked) if asked else 0.0 for hit in hits]
         final = [(1 - self.weight) * float(b) + self.weight * o for b, o in zip(base, overlap, strict=True)]
         order = sorted(range(len(hits)), key=lambda i: (-final[i], i))
         return [

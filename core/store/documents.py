@@ -12,7 +12,6 @@ from core.errors import StoreError
 from core.store.packing import fingerprint, from_json, pack, sql_text, to_json, unpack
 from core.store.writing import Writing
 
-
 _REMEMBERED = 2_000  # documents whose digest is remembered by identity
 
 

@@ -79,7 +79,7 @@ def _score(terms: QuestionTerms, sentence: Sentence, lent: dict[str, float]) -> 
     """What a sentence holds of the question, what its document and heading lend it, the kind of value asked for,
     its length and the rank of its passage. 0 where the sentence itself adds nothing to document and heading."""
     own = terms.matches(sentence.text)
-    held = {term: max(own.get(term, 0.0), lent.get(term, 0.0)) for term in (own | lent)}
+    held = {term: max(own.get(term, 0.0), lent.get(term, 0.0)) for term in {**own, **lent}}
     added = sum(terms.weights[term] * share for term, share in own.items() if lent.get(term, 0.0) < share)
     if not added:
         return 0.0
