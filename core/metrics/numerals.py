@@ -62,6 +62,8 @@ def parse_digits(text: str, language: str = "other") -> float | None:
     A single separator before exactly three digits is the thousands' in the language that uses it so ("1.200"
     in German, "1,200" in English); where the language is unknown it is the thousands' too.
     """
+    if text.isdecimal():
+        return float(text)
     compact = re.sub(r"[\s'’]", "", text)
     dots, commas = compact.count("."), compact.count(",")
     if dots and commas:
@@ -192,3 +194,21 @@ def _follows(previous: float, value: float) -> bool:
 def fraction_word(word: str) -> int | None:
     """The denominator a case-folded word names ("drittel", "quarters"), or None."""
     return _FRACTION_WORDS.get(word)
+
+
+@lru_cache(maxsize=65_536)
+def plain_number(word: str) -> str | None:
+    """A case-folded word that is a number, in one spelling ("12,50" and "12.50" are "12.5", "sechs" is "6"); None
+    for every other word, and for those that are rarely meant as numbers ("ein", "one").
+
+    >>> [plain_number(word) for word in ("12,50", "sechs", "1.000", "ein", "frist")]
+    ['12.5', '6', '1000', None, None]
+    """
+    if word[:1].isdigit():
+        if word.isdigit():
+            return word
+        compact = word.strip(".,")
+        value = parse_digits(compact) if compact.replace(".", "").replace(",", "").isdigit() else None
+        return None if value is None else f"{value:.12g}"
+    read = word_number(word) if word.isalpha() and len(word) > 2 else None
+    return f"{read[0]:.12g}" if read is not None and read[1] == "cardinal" and read[0] > 1 else None

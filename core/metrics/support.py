@@ -16,7 +16,7 @@ from typing import Literal
 
 from core.contracts import metric
 from core.metrics.entities import names
-from core.metrics.numerals import word_number
+from core.metrics.numerals import plain_number
 from core.metrics.overlap import lcs_length
 from core.metrics.polarity import negated
 from core.metrics.quantities import Slot, comparable, same, slots
@@ -57,10 +57,11 @@ class _Sentence:
 
 
 @lru_cache(maxsize=2_048)
-def _sentences(passage: str) -> tuple[_Sentence, ...]:
+def _sentences(passage: str, dated: bool) -> tuple[_Sentence, ...]:
     found = []
     for start, end in sentence_spans(passage):
-        tokens = _tokens(passage[start:end])
+        said = passage[start:end]
+        tokens = _tokens(_iso(said) if dated else said)
         if tokens:
             found.append(_Sentence(start, end, tokens, frozenset(tokens)))
     return tuple(found)
@@ -68,9 +69,9 @@ def _sentences(passage: str) -> tuple[_Sentence, ...]:
 
 @lru_cache(maxsize=65_536)
 def _canonical(word: str) -> str:
-    read = word_number(word) if word.isalpha() and len(word) > 2 else None
-    if read is not None and read[1] == "cardinal" and read[0] > 1:
-        return f"{read[0]:g}"
+    number = plain_number(word)
+    if number is not None:
+        return number
     tongue = "de" if word in stop_words("de") else "en"
     return word if word in stop_words(tongue) else stem(stem(word, "de"), "en")
 
@@ -90,7 +91,22 @@ def _grams(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=2_048)
 def _plain(text: str) -> str:
-    return " ".join(words(text))
+    return " ".join(plain_number(word) or word for word in words(text))
+
+
+@lru_cache(maxsize=8_192)
+def _iso(text: str) -> str:
+    """The text with its calendar days written in one way (2010-07-08)."""
+    pieces, at = [], 0
+    for slot in slots(text, language(text)):
+        if _is_day(slot):
+            pieces += [text[at : slot.start], slot.key]
+            at = slot.end
+    return "".join([*pieces, text[at:]])
+
+
+def _is_day(slot: Slot) -> bool:
+    return slot.kind == "date" and len(slot.key) == len("2010-07-08")
 
 
 def _contained(grams: frozenset[str], passage: str) -> float:
@@ -118,7 +134,12 @@ def _claim(text: str) -> tuple[str, tuple[Slot, ...], bool, frozenset[str]]:
     plain = _MARKER.sub(" ", text).strip()
     spoken = language(plain)
     kept = tuple(slot for slot in slots(plain, spoken) if not slot.weak and slot.kind != "reference")
-    return plain, kept, negated(plain), names(plain, spoken)
+    named = names(plain, spoken)
+    days = [slot for slot in kept if _is_day(slot)]
+    if days:  # a month is no name of its own, and its spelling does not matter
+        named -= {word for slot in days for word in words(plain[slot.start : slot.end])}
+        plain = _iso(plain)
+    return plain, kept, negated(plain), named
 
 
 @lru_cache(maxsize=16_384)
@@ -132,11 +153,12 @@ def support(claim: str, passage: str) -> Support:
     """
     plain, needed, negative, named = _claim(claim)
     tokens = _tokens(plain)
-    cut = _sentences(passage)
+    dated = any(map(_is_day, needed))
+    cut = _sentences(passage, dated)
     if not tokens or not cut:
         return Support("not_enough_info", 0.0)
     grams = _grams(plain)
-    contained = _contained(grams, passage)
+    contained = _contained(grams, _iso(passage) if dated else passage)
     best = Support("not_enough_info", -1.0)
     for index, precision in _best_sentences(tokens, cut):
         score = 0.5 * precision + 0.5 * contained

@@ -75,3 +75,29 @@ def test_it_separates_human_labels() -> None:
     pairs = list(begin())
     scores = [support(claim, passage).score for claim, passage, _ in pairs]
     assert auroc(scores, [label for _, _, label in pairs]) > 0.92
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("12.50 EUR", "Die Gebühr beträgt 12,50 EUR am Tag."),
+        ("The fee is 1,000 euros.", "The fee is 1000 euros."),
+        ("6 Wochen", "Die Frist beträgt sechs Wochen."),
+        ("It came into force on 8 July 2010.", "It came into force on 2010-07-08."),
+        ("Die Frist endet am 8. Juli 2010.", "Die Frist endet am 08.07.2010."),
+    ],
+)
+def test_a_number_or_day_in_another_spelling_is_the_same(claim: str, passage: str) -> None:
+    assert support(claim, passage).score == 1.0
+    assert support(passage, passage).score == 1.0
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage"),
+    [
+        ("It came into force on 8 July 2010.", "It came into force on 2011-07-08."),
+        ("Die Gebühr beträgt 12.50 EUR am Tag.", "Die Gebühr beträgt 12,60 EUR am Tag."),
+    ],
+)
+def test_another_number_or_day_contradicts(claim: str, passage: str) -> None:
+    assert support(claim, passage).label == "contradicted"
