@@ -92,6 +92,20 @@ def _must_be_allowed() -> None:
         )
 
 
+def label(run_id: str, case_id: str, subject: str, value: str, *, author: str, reason: str) -> None:
+    """Keep what a person says about a case; a newer label of the same author replaces the older."""
+    _must_be_allowed()
+    with Store(source.store_path()) as store:
+        store.add_label(run_id, case_id, subject, value, author=author, reason=reason)
+
+
+def take_label_back(label_id: int) -> None:
+    """Undo a label; it stays on record as taken back."""
+    _must_be_allowed()
+    with Store(source.store_path()) as store:
+        store.undo_label(label_id)
+
+
 def pin_baseline(name: str, run_id: str, *, move: bool = False) -> None:
     """Pin a sealed run under a name that gates and comparisons use. StoreError where the name is empty, or taken
     and not to be moved."""

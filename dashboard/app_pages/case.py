@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import widgets, wording
 from dashboard.parts import case as case_parts
-from dashboard.parts import evidence
+from dashboard.parts import evidence, labelling
 from dashboard.queries import case, runs
 
 version = widgets.chosen_run()
@@ -41,5 +41,6 @@ evidence.passages(found)
 evidence.on_its_page(version, found)
 case_parts.checks(found)
 case_parts.judgements(found)
+labelling.on_case(version, case_id)
 case_parts.all_scores(found)
 case_parts.history(version, run, found)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard import widgets
 from dashboard.parts import judge as parts
+from dashboard.parts import labelling
 from dashboard.queries import judging, runs
 from dashboard.widgets import choices
 
@@ -18,16 +19,29 @@ if not runs.count():
 version = widgets.chosen_run()
 run = runs.run(version)
 frame = judging.judgements(version)
-if frame.empty:
-    st.info(
-        f"{TEXT} All verdicts of this run come from checks that need none.",
-        title="No judge spoke in this run",
-    )
-    st.code("plumbline judge check", language="bash", wrap_lines=True)
+view = st.segmented_control(
+    "View", ["What the judge did", "Label answers"], default="What the judge did", required=True, key="view",
+    bind="query-params", label_visibility="collapsed",
+)  # fmt: skip
+if view == "Label answers":
+    headline.markdown("Say what each answer deserves; what the run said of it stays hidden until you have.")
+    labelling.sheet(version)
+    st.header("Agreement with people")
+    labelling.agreement(version)
     st.stop()
-told = run.summary.get("judge") or {}
-headline.markdown(widgets.escaped(parts.sentence(frame, told)))
-parts.figures(frame, told)
+if frame.empty:
+    headline.markdown("No judge spoke in this run: all its verdicts come from checks that need none.")
+    st.caption(TEXT)
+    st.code("plumbline judge check", language="bash", wrap_lines=True)
+else:
+    told = run.summary.get("judge") or {}
+    headline.markdown(widgets.escaped(parts.sentence(frame, told)))
+    parts.figures(frame, told)
+
+st.header("Agreement with people")
+labelling.agreement(version)
+if frame.empty:
+    st.stop()
 
 st.header("Judgements to look at")
 parts.doubts(version, frame)

@@ -22,7 +22,7 @@ def interactions(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.Top
             "b:N",
             sort=None,
             title=None,
-            axis=names_axis(limit=120),
+            axis=names_axis(120, across=True),
         ),
         y=alt.Y("a:N", sort=None, title=None, axis=names_axis()),
     )

@@ -82,7 +82,7 @@ def confusion(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLev
             "predicted:N",
             sort=order,
             title="predicted",
-            axis=names_axis(110)
+            axis=names_axis(110, across=True)
             if len(order) <= MOST_LEVEL
             else alt.Axis(labelLimit=110, labelAngle=-45, labelOverlap=False, ticks=False, domain=False),
         ),

@@ -76,10 +76,11 @@ def inked(words: alt.Chart) -> alt.Chart:
     )
 
 
-def names_axis(limit: int = 220) -> alt.Axis:
-    """The axis of named rows, none left out, each level with its row; "\\n" in a name begins its second line."""
+def names_axis(limit: int = 220, *, across: bool = False) -> alt.Axis:
+    """The axis of named rows, none left out, each level with its row; "\\n" in a name begins its second line.
+    `across`: at the bottom, where the outer names stay inside the chart."""
     return alt.Axis(
-        labelLimit=limit, labelOverlap=False, labelFlush=False, ticks=False, domain=False,
+        labelLimit=limit, labelOverlap=False, labelFlush=across, ticks=False, domain=False,
         labelExpr="split(datum.label, '\\n')", labelAngle=0,
     )  # fmt: skip
 

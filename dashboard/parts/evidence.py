@@ -35,7 +35,8 @@ def passages(found: Details) -> None:
             if relevant
             else f"The expected passage was not found among the {wording.plural(len(output.hits), 'retrieved passage')}."
         )
-    st.caption(RELEVANCE_SOURCES.get(result.relevance_source if result else "none", "").capitalize() + ".")
+    if result is not None:
+        st.caption(RELEVANCE_SOURCES.get(result.relevance_source, "").capitalize() + ".")
     quotes = [evidence.quote for evidence in found.case.evidence if evidence.quote]
     for hit in output.hits:
         grade = result.relevance.get(hit.id) if result is not None and graded else None

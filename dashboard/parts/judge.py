@@ -58,9 +58,6 @@ def figures(frame: pd.DataFrame, told: dict[str, Any]) -> None:
             "Cost": cost,
         }
     )
-    if not people:
-        st.caption("Agreement with people is measured on labelled answers:")
-        st.code("plumbline judge agreement labels.csv", language="bash", wrap_lines=True)
 
 
 def rubrics(frame: pd.DataFrame) -> None:

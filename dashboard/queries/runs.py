@@ -28,16 +28,19 @@ _LIST = """SELECT id, key, name, kind, suite, status, created_at, sealed_at, n_c
     FROM runs WHERE deleted_at IS NULL"""
 
 
-def count() -> int:
-    found = source.first("SELECT count(*) AS n FROM runs WHERE deleted_at IS NULL")
+def count(sweeps: bool = True) -> int:
+    """How many runs there are, with or without those of sweeps."""
+    alone = "" if sweeps else " AND sweep_id IS NULL"
+    found = source.first(f"SELECT count(*) AS n FROM runs WHERE deleted_at IS NULL{alone}")
     return int(found["n"]) if found else 0
 
 
-def page(limit: int, offset: int = 0, search: str = "") -> list[dict[str, Any]]:
-    """Runs, newest first, with `verdicts` as a dict: cases by verdict (the worst of their repeats), so far."""
-    where, params = "", []
+def page(limit: int, offset: int = 0, search: str = "", sweeps: bool = True) -> list[dict[str, Any]]:
+    """Runs, newest first, with or without those of sweeps; `verdicts` as a dict: cases by verdict (the worst of their
+    repeats), so far."""
+    where, params = "" if sweeps else " AND sweep_id IS NULL", []
     if search.strip():
-        where = " AND (name LIKE ? ESCAPE '!' OR suite LIKE ? ESCAPE '!' OR id LIKE ? ESCAPE '!')"
+        where += " AND (name LIKE ? ESCAPE '!' OR suite LIKE ? ESCAPE '!' OR id LIKE ? ESCAPE '!')"
         params = [like(search)] * 3
     sql = f"{_LIST}{where} ORDER BY created_at DESC, key DESC LIMIT ? OFFSET ?"
     with source.opened() as store:
