@@ -201,3 +201,9 @@ def test_an_estimate_over_the_pool_equals_the_grades_of_its_hits() -> None:
     assert found.source == "estimated"
     assert found.judged == {"c7": 3}
     assert found.grades == {"c7": 3, "c8": 0}
+
+
+def test_an_estimate_reads_a_number_in_any_spelling() -> None:
+    assert estimated_grade("Die Frist beträgt sechs Wochen.", "6 Wochen", ()) == 3
+    assert estimated_grade("The fee is 12,50 EUR.", "12.50 EUR", ("12.50 EUR",)) == 3
+    assert estimated_grade("Die Frist beträgt sieben Wochen.", "6 Wochen", ()) <= 1
