@@ -33,6 +33,60 @@ REASONS = {
     "gold_missing_from_top_k": "the expected passage is not among the retrieved ones",
     "system_error": "the system gave no answer",
     "needs_manual_review": "a person has to decide",
+    # what decided about an answer
+    "all_slots_match": "everything the expected answer holds is there",
+    "same_content": "it says the same as the expected answer",
+    "gold_in_answer": "the expected answer stands in it",
+    "nothing_of_the_gold": "nothing of the expected answer is in it",
+    "part_missing": "a part of the expected answer is missing",
+    "further_value": "it gives a further value",
+    "number": "a number differs from the expected one",
+    "date": "a date differs from the expected one",
+    "ordinal": "an ordinal differs from the expected one",
+    "unit": "a unit differs from the expected one",
+    "negation_differs": "one denies what the other says",
+    "other_name": "it names something else",
+    "claims_to_hold_for_all": "it claims for all what holds for some",
+    "over_answered": "it answered a question that has no answer in the documents",
+    "abstained": "it declined to answer",
+    "unchecked": "nothing about it could be checked",
+    # classification
+    "exact_code": "the first code is not the right one",
+    "hierarchy_near_miss": "the first code is a neighbour of the right one in the code tree",
+    "gold_present_but_not_ranked_first": "the right code is in the list, but not first",
+    "reranking_error": "the order of the candidates is wrong",
+    "candidate_generation_error": "the right code was never a candidate",
+    "not_in_list": "the right code is not among the candidates",
+    "no_candidates_returned": "no candidate was returned",
+    "no_valid_prediction": "no code of the list was given",
+    "empty_list": "the list of candidates is empty",
+    # why a score is missing
+    "no_gold": "no expected answer was given",
+    "no_answer": "there is no answer",
+    "no_claims": "there is no statement to check",
+    "no_context": "no passage was given to the answer",
+    "no_hits": "nothing was retrieved",
+    "nothing_retrieved": "nothing was retrieved",
+    "not_retrieved": "it was not retrieved",
+    "no_evidence": "no evidence was given with the question",
+    "no_relevant": "no passage is known to be relevant",
+    "no_judgements": "no passage was judged by a person",
+    "pool_unknown": "how many relevant passages there are is not known",
+    "no_citations": "it cites nothing",
+    "no_entities": "no name occurs in it",
+    "no_target_document": "the question names no document",
+    "not_answerable": "the documents hold no answer to it",
+    "answerable": "the documents hold an answer to it",
+    "answerability_unknown": "nobody said whether the documents hold an answer",
+    "cross_language": "question and passages are in different languages",
+    "not_checkable": "it cannot be checked here",
+    "not_applicable": "it does not apply here",
+    "gold_not_in_list": "the right code is not in the list",
+    "gold_shallower": "the right code ends at a higher level",
+    "no_candidates": "there is no candidate",
+    "one_candidate": "there is one candidate only",
+    "no_scores": "the candidates carry no scores",
+    "no_confidence": "no confidence was stated",
 }
 LABELS = {
     "correct": "Correct",
@@ -68,5 +122,8 @@ RELEVANCE_SOURCES = {
 
 
 def reason(name: str) -> str:
-    """A published reason in plain words; an unknown one is shown readable as it is."""
-    return REASONS.get(name, name.replace("_", " "))
+    """A published reason in plain words ("name" or "name: detail"); an unknown one is shown readable as it is."""
+    if name in REASONS:
+        return REASONS[name]
+    head, colon, detail = name.partition(": ")
+    return f"{REASONS.get(head, head.replace('_', ' '))}{colon}{detail}"

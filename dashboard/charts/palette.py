@@ -85,6 +85,13 @@ def names_axis(limit: int = 220, *, across: bool = False) -> alt.Axis:
     )  # fmt: skip
 
 
+def moments_axis() -> alt.Axis:
+    """The axis of runs in their order: day and minute of `wording.moment`, as many as there is room for."""
+    return alt.Axis(
+        labelAngle=0, labelExpr="slice(split(datum.label, '\\n'), 0, 2)", labelOverlap=True, labelSeparation=14, ticks=False,
+    )  # fmt: skip
+
+
 def verdict_shape(field: str = "verdict") -> alt.Shape:
     """The shape channel that goes with `verdict_color`."""
     scale = alt.Scale(domain=list(LOOKS), range=[each.shape for each in LOOKS.values()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import MUTED, series_color, titled, verdict_color, verdict_shape
+from dashboard.charts.palette import MUTED, moments_axis, series_color, titled, verdict_color, verdict_shape
 
 
 def over_runs(
@@ -28,7 +28,7 @@ def over_runs(
     order = list(frame["at"])
     x = alt.X(
         "at:N", sort=order, title=None,
-        axis=alt.Axis(labelAngle=0, labelExpr="slice(split(datum.label, '\\n'), 0, 2)", labelOverlap=True, labelSeparation=14, ticks=False),
+        axis=moments_axis(),
     )  # fmt: skip
     scale = alt.Scale(domain=[0, 1]) if percent else alt.Scale(type="log") if log else alt.Scale(zero=False)
     axis = (

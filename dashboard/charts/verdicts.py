@@ -10,6 +10,7 @@ from dashboard.charts.palette import (
     MUTED,
     ORDER,
     look,
+    moments_axis,
     names_axis,
     titled,
     verdict_color,
@@ -81,7 +82,7 @@ def _stack(frame: pd.DataFrame, axis: alt.Axis | None) -> alt.Chart:
 def history(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
     """One case over runs, oldest at the left: its verdict by place, shape and colour.
 
-    `frame`: run (unique label), verdict, detail (tooltip), in the order to be drawn.
+    `frame`: run (unique label), at (its place on the axis: `wording.moment`), verdict, detail (tooltip), in the order to be drawn.
     """
     words = [f"{look(verdict).mark} {look(verdict).word}" for verdict in reversed(ORDER)]
     shown = frame.assign(word=[f"{look(verdict).mark} {look(verdict).word}" for verdict in frame["verdict"]])
@@ -90,10 +91,10 @@ def history(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevel
         .mark_point(filled=True, size=120, opacity=1)
         .encode(
             x=alt.X(
-                "run:N",
+                "at:N",
                 sort=None,
                 title=None,
-                axis=alt.Axis(labelAngle=-30, labelLimit=150, labelOverlap=True),
+                axis=moments_axis(),
             ),
             y=alt.Y("word:N", title=None, scale=alt.Scale(domain=words)),
             color=verdict_color(),

@@ -8,14 +8,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.records import Run
+from core.records import Case, Run
 from dashboard import passages, widgets, wording
 from dashboard.charts import palette, verdicts
 from dashboard.queries import case as case_queries
 from dashboard.queries import cases, descriptions
 from dashboard.queries.case import Details
 from dashboard.queries.runs import Version
-from dashboard.reasons import CLAIMS, FAILURES, LABELS, reason
+from dashboard.reasons import CLAIMS, FAILURES, LABELS, REASONS, reason
 
 OUTCOMES = {
     "held": "PASS",
@@ -139,6 +139,10 @@ def answer(found: Details) -> None:
     if output is None:
         st.info("This case was not asked yet.", title="No answer yet")
         return
+    if found.case.gold_codes and output.hits:
+        with st.container(border=True):
+            widgets.quote(_code(output.hits[0].id, found))
+        return
     if output.text is None or not output.text.strip():
         st.markdown(
             "*Declined to answer.*"
@@ -171,11 +175,30 @@ def gold(found: Details) -> None:
         if case.gold_answer:
             widgets.quote(case.gold_answer, height=420)
         elif case.gold_codes:
-            widgets.quote(", ".join(case.gold_codes))
+            widgets.quote("\n".join(_code(code, found) for code in case.gold_codes))
+        elif wanted := expectations(case):
+            widgets.facts(wanted)
         elif case.answerable is not False:
             st.markdown("*No expected answer was given: right and wrong cannot be told apart here.*")
     if case.expected_keywords:
         st.caption("Expected words: " + widgets.escaped(", ".join(case.expected_keywords)))
+
+
+def _code(code: str, found: Details) -> str:
+    """A code with its label, where a candidate shows it."""
+    hits = found.output.hits if found.output else ()
+    return f"{code} {next((hit.title for hit in hits if hit.id == code), '')}".strip()
+
+
+def expectations(case: Case) -> dict[str, str]:
+    """What an audit asks of an answer, in words: "must mention" → "28 days"."""
+    asked = {**(case.options.get("expect") or {}), **(case.options.get("probe") or {})}
+    return {
+        wording.title(name): ", ".join(map(str, value)) if isinstance(value, list) else wording.setting(value)
+        for name, value in asked.items()
+        if name not in ("id", "query", "timeout_s", "conversation", "turns", "final_query")
+        and value not in (None, False, [], "")
+    }
 
 
 def diagnosis(found: Details) -> None:
@@ -186,7 +209,8 @@ def diagnosis(found: Details) -> None:
     diagnosed = result.diagnosis
     st.header("Diagnosis")
     names = [name for name in (diagnosed.primary_reason, diagnosed.secondary_reason) if name]
-    text = wording.listed(reason(name) for name in names)
+    known = [name for name in names if name in REASONS] or names[:1]
+    text = "; ".join(dict.fromkeys(reason(name) for name in known))
     st.markdown(
         widgets.escaped(text[:1].upper() + text[1:] + "."), help="\n\n".join(f"`{name}`" for name in names)
     )
@@ -232,9 +256,13 @@ def checks(found: Details) -> None:
         with st.container(horizontal=True, vertical_alignment="top"):
             shown = palette.look(OUTCOMES[check.outcome])
             st.badge(f"{shown.mark} {check.outcome}", color=shown.badge)  # type: ignore[arg-type]
-            st.text(check.name + (f" ({wording.rate(check.score)})" if check.score is not None else ""))
+            score = f" ({wording.rate(check.score)})" if check.score is not None else ""
+            st.markdown(
+                widgets.escaped(wording.spelled(check.name) + score), help=f"`{check.name}`", width="content"
+            )
             if check.detail:
-                widgets.quote(check.detail)
+                with st.container(gap=None):
+                    widgets.quote(check.detail)
 
 
 def judgements(found: Details) -> None:
@@ -294,13 +322,14 @@ def history(version: Version, run: Run, found: Details) -> None:
     pairs = zip(frame["name"], frame["run_id"], strict=True)
     labels = [widgets.run_label({"name": name, "id": run_id}) for name, run_id in pairs]
     frame["run"] = frame["name"] if frame["name"].is_unique else labels
+    frame["at"] = [wording.moment(text, n) for n, text in enumerate(frame["created_at"])]
     frame["detail"] = [
         f"{palette.verdict_label(v)}, {wording.date(t)}"
         for v, t in zip(frame["verdict"], frame["created_at"], strict=True)
     ]
     passed = int((frame["verdict"] == "PASS").sum())
     finding = f"Passed in {passed} of {wording.plural(len(frame), 'run')}"
-    shown = frame[["run", "verdict", "detail"]]
+    shown = frame[["run", "at", "verdict", "detail"]]
     widgets.chart(
         verdicts.history,
         shown,

@@ -21,9 +21,15 @@ def passages(found: Details) -> None:
     output, result = found.output, found.result
     if output is None or output.failure is not None:
         return
-    st.header("Retrieved passages" if not found.case.gold_codes else "Ranking")
+    if found.case.evaluator and not output.hits:
+        return  # an agent need not show what it rests on
+    codes = bool(found.case.gold_codes)
+    st.header("Ranking" if codes else "Retrieved passages")
     if not output.hits:
-        st.info("The system found nothing that matches the question.", title="No passage was retrieved")
+        st.info(
+            "The system found nothing that matches.",
+            title=f"No {'candidate' if codes else 'passage'} was returned",
+        )
         return
     graded = result is not None and result.relevance_source != "none"
     relevant = [hit.rank for hit in output.hits if result is not None and result.relevance.get(hit.id, 0) > 0]
@@ -31,8 +37,10 @@ def passages(found: Details) -> None:
     if graded:
         where = f"first at rank {relevant[0]}" if relevant else "not found"
         st.markdown(
-            f"{wording.count(len(relevant))} of {wording.plural(len(output.hits), 'passage')} relevant; {where}."
+            f"{wording.count(len(relevant))} of {wording.plural(len(output.hits), 'candidate' if codes else 'passage')} {'right' if codes else 'relevant'}; {where}."
             if relevant
+            else f"The right code is not among the {wording.plural(len(output.hits), 'candidate')}."
+            if codes
             else f"The expected passage was not found among the {wording.plural(len(output.hits), 'retrieved passage')}."
         )
     if result is not None:

@@ -44,9 +44,13 @@ def figures(frame: pd.DataFrame, told: dict[str, Any]) -> None:
     people = judging.with_people(frame)
     widgets.facts(
         {
-            "Agrees with people": f"{wording.count(people['agreeing'])} of {wording.count(people['n'])} {wording.interval(people['low'], people['high'])}"
-            if people
-            else "nobody has labelled these answers",
+            **(
+                {
+                    "Agrees with people": f"{wording.count(people['agreeing'])} of {wording.count(people['n'])} {wording.interval(people['low'], people['high'])}"
+                }
+                if people
+                else {}
+            ),
             "Agrees with itself": f"{again['agreeing']} of {again['pairs']} {wording.interval(again['low'], again['high'])}"
             if again.get("pairs")
             else "nothing was asked twice (judge.audit_share)",

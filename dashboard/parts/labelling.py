@@ -31,7 +31,7 @@ def sheet(version: Version) -> None:
     n_done = sum(each in done for each in every["case_id"])
     st.progress(
         n_done / max(len(every), 1),
-        text=f"{wording.count(n_done)} of {wording.plural(len(every), 'answer')} labelled. The order is random: thirty with ten failures among them say much already.",
+        text=f"{wording.count(n_done)} of {wording.plural(len(every), 'answer')} labelled; the order is random, so that any number of them is a fair sample",
     )
     with st.grid(2, min_column_width=220):
         st.text_input("Your name", key="labeller", persist_state="session", help="Stands beside each label")
@@ -65,8 +65,8 @@ def sheet(version: Version) -> None:
         st.warning("The run has no such case any more. Skip it.")
         return
     blind = replace(found, result=None, verdicts=())
-    st.header(widgets.escaped(wording.shortened(found.case.query, 140)) or widgets.escaped(case_id))
-    case_parts.question(blind)
+    st.header("Question")
+    widgets.quote(found.case.query or case_id, height=300)
     left, right = st.columns(2, gap="large")
     with left:
         case_parts.answer(blind)
