@@ -12,6 +12,7 @@ import httpx
 from core.llm.attempts import is_retried, retry_after_seconds, status_kind
 from core.llm.claude import RAW_LIMIT, is_count
 from core.llm.client import LlmFailure, LlmReply, LlmRequest
+from core.llm.connections import client_for_many
 from core.llm.strict_json import parse, well_formed
 from core.records import JsonDict, Usage
 
@@ -79,8 +80,7 @@ class OpenAiCompatible:
                 if self._key_env and not self._key:
                     raise LlmFailure(f"the environment variable {self._key_env} is not set", "http_status")
                 headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-                limits = httpx.Limits(max_connections=1000, max_keepalive_connections=256)
-                self._client = httpx.Client(headers=headers, limits=limits)
+                self._client = client_for_many(headers=headers)
             return self._client
 
     def _clean(self, text: str) -> str:

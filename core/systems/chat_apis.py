@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
-
 from core.errors import ConfigError, SystemFailure
+from core.llm.connections import client_for_many
 from core.records import Case, Output, ToolCall, Usage
 from core.systems.agent import plain
 from core.systems.bounded import call_bounded
@@ -74,10 +73,7 @@ class ChatApi:
         self.profiles = dict(profiles or {})
         self.max_steps, self.timeout_s, self.concurrency = max_steps, timeout_s, concurrency
         self.temperature, self.max_tokens, self.retry = temperature, max_tokens, Retry(attempts=retries + 1)
-        self.client = httpx.Client(
-            timeout=timeout_s,
-            limits=httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency),
-        )
+        self.client = client_for_many(timeout=timeout_s)
 
     def ask(self, case: Case) -> Output:
         """Raises SystemFailure: transport, rate_limit, http_status, timeout, malformed. The time-out bounds the whole

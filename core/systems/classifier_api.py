@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
-
 from core.corpus import Catalog
 from core.inputs.codes import CodeForm
+from core.llm.connections import client_for_many
 from core.records import Case, Output
 from core.systems.classifier_replies import REMARKS, read_reply
 from core.systems.http_retry import Retry, send
@@ -44,11 +43,9 @@ class ClassifierApi:
         self.width = catalog.width if catalog is not None else 8
         self.remarks: Counter[str] = Counter()
         self._lock = threading.Lock()
-        limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
         bearer = {"authorization": f"Bearer {token}"} if token else {}
-        self._client = httpx.Client(
+        self._client = client_for_many(
             timeout=timeout_s,
-            limits=limits,
             headers={"accept": "application/json", **bearer, **(headers or {})},
         )
 

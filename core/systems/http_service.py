@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from core.errors import SystemFailure
+from core.llm.connections import client_for_many
 from core.records import Case, Output
 from core.systems.agent import output_from
 from core.systems.credentials import headers_for
@@ -35,10 +36,7 @@ class HttpService:
     ) -> None:
         self.endpoint, self.headers, self.profiles = endpoint, dict(headers or {}), dict(profiles or {})
         self.timeout_s, self.retry, self.concurrency = timeout_s, Retry(attempts=retries + 1), concurrency
-        limits = httpx.Limits(
-            max_connections=max(concurrency, 1), max_keepalive_connections=max(concurrency, 1)
-        )
-        self.client = httpx.Client(timeout=timeout_s, limits=limits)
+        self.client = client_for_many(timeout=timeout_s)
 
     def ask(self, case: Case) -> Output:
         """Raises SystemFailure: transport, rate_limit, http_status, timeout, malformed. The latency is that of the
