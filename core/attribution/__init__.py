@@ -22,6 +22,7 @@ from core.attribution import (
     groups,
     slices,
     structure,
+    variance,
     winner,
 )
 from core.attribution.grid import QUALITY, Grid, build_grid, cells_of
@@ -75,6 +76,7 @@ def attribute(
     tables["design_gain_shares"] = structure.gain(
         grid, pairs, grid.baseline, at if at is not None else grid.baseline
     )
+    tables["design_variance_shares"] = variance.variance_shares(grid, trace.frame)
     found = fixes.qualified_fixes(grid, pairs, summary)
     tables["failure_attribution"] = causes.failure_table(
         trace, grid, found, tables["design_factor_effects"], ladder
@@ -191,5 +193,6 @@ def _summary(
         "root_cause_recommendations": components[["component", "recommendation", "next_experiment"]]
         .head(4)
         .to_dict("records"),
+        "variance": variance.variance_summary(tables["design_variance_shares"]),
         "scope": "effects hold for this corpus, this question set and the settings that were tried",
     }

@@ -165,9 +165,7 @@ def _cells(values: Array, flat: Array, shape: tuple[int, int]) -> Array:
 def _add_quality(grid: Grid) -> None:
     """`design_quality_score` and its parts. A metric counts for a question only where every configuration that
     answered it has it: one scale for all, so that no configuration is better by what was not measured on it."""
-    answered = ~np.isnan(
-        grid.scores.get(CORRECT, np.full((len(grid.configurations), len(grid.questions)), np.nan))
-    )
+    answered = _answered(grid)
     parts = []
     for component, metrics in COMPONENTS.items():
         layers = []
@@ -175,7 +173,7 @@ def _add_quality(grid: Grid) -> None:
             values = grid.scores.get(metric)
             if values is None:
                 continue
-            common = np.asarray((~np.isnan(values) | ~answered).all(axis=0) & answered.any(axis=0))
+            common = _common(values, answered)
             if not common.any():
                 grid.left_out[metric] = "no question has it in every configuration"
                 continue
@@ -186,6 +184,31 @@ def _add_quality(grid: Grid) -> None:
             grid.scores[component] = _mean(layers)
             parts.append(grid.scores[component])
     grid.scores[QUALITY] = _mean(parts) if parts else np.full(answered.shape, np.nan)
+
+
+def _answered(grid: Grid) -> Array:
+    shape = (len(grid.configurations), len(grid.questions))
+    return ~np.isnan(grid.scores.get(CORRECT, np.full(shape, np.nan)))
+
+
+def _common(values: Array, answered: Array) -> Array:
+    return np.asarray((~np.isnan(values) | ~answered).all(axis=0) & answered.any(axis=0))
+
+
+def quality_of_rows(grid: Grid, frame: pd.DataFrame) -> tuple[Array, Array, Array]:
+    """(configuration, question, quality) of every row of a trace: the grid's scale before repeats are averaged. A
+    place is −1 and a quality NaN where there is none."""
+    rows, columns = cells_of(frame, grid.names, grid.questions)
+    answered, parts = _answered(grid), []
+    for component, metrics in grid.scale.items():
+        layers = []
+        for metric, direction in COMPONENTS[component]:
+            if metric in metrics:
+                counts = _common(grid.scores[metric], answered)[np.maximum(columns, 0)] & (columns >= 0)
+                values = np.where(counts, frame[metric].to_numpy(dtype=float, na_value=np.nan), np.nan)
+                layers.append(values if direction > 0 else 1 - values)
+        parts.append(_mean(layers))
+    return rows, columns, _mean(parts) if parts else np.full(len(frame), np.nan)
 
 
 def _mean(layers: Sequence[Array]) -> Array:

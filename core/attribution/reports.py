@@ -30,6 +30,7 @@ def attribution_report(found: Attribution) -> str:
     parts.append(_interactions(tables["design_interactions"]))
     parts.append(_gain(tables["design_gain_shares"]))
     parts.append(_model(tables["design_factor_model"]))
+    parts.append(_variance(tables["design_variance_shares"], summary))
     parts.append(_types(tables["task_type_attribution"]))
     parts.append(_components(tables["component_attribution"]))
     parts.append(_groups(tables["group_failure_explanations"]))
@@ -203,6 +204,27 @@ def _model(table: pd.DataFrame) -> str:
         for r in aliased.to_dict("records")
     ]
     return "## What cannot be told apart\n\n" + "\n".join(lines)
+
+
+def _variance(table: pd.DataFrame, summary: dict[str, Any]) -> str:
+    if not summary["variance"]:
+        return ""
+    of_factors = table[table["share_between_configurations"].notna()] if len(table) else table
+    rows = [
+        [
+            r["component"],
+            f"{r['share_between_configurations']:.0%}",
+            _number(r["partial_omega_squared"]),
+            r["method"],
+        ]
+        for r in of_factors.to_dict("records")
+    ]
+    listed = (
+        "\n\n" + _table(["choice", "of the variance between configurations", "partial ω²", "grid"], rows)
+        if rows
+        else ""
+    )
+    return f"## What the scores vary with\n\n{plain(summary['variance']['statement'])}{listed}"
 
 
 def _types(table: pd.DataFrame) -> str:

@@ -192,7 +192,7 @@ def _row(name: str, case: Case, output: Output | None, result: Result) -> dict[s
         "runtime_retrieval_status": signals.get("runtime_retrieval_status"),
         "prediction_confidence": output.confidence if output else None,
         "abstained": output.abstained if output else None,
-        "expected_answerable": case.answerable,
+        "expected_answerable": result.artifacts.get("expected_answerable", case.answerable),
         "has_gold": bool(case.gold_answer or case.gold_codes or case.qrels),
         "latency_ms": output.latency_ms if output else None,
         "llm_call_count": usage.calls,
