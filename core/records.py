@@ -330,7 +330,8 @@ class Aggregate(Record):
     """A mean over the cases of a run (or of one `group`, e.g. question_type = "relation").
 
     `n_scored + n_not_applicable + n_error` is the number of cases. `low`/`high` bound the mean at `level`;
-    None where no interval can be given, and `note` says why.
+    None where no interval can be given, and `note` says why; it also says "estimated" (or "estimated for 3 of 8")
+    where relevance was estimated from the gold text.
     """
 
     metric: str
@@ -345,6 +346,11 @@ class Aggregate(Record):
     note: str = ""
     group_by: str = ""
     group: str = ""
+
+    @property
+    def estimate(self) -> str:
+        """The part of the note that says relevance was estimated; "" where none was."""
+        return next((part for part in self.note.split("; ") if part.startswith("estimated")), "")
 
 
 class Run(Record):

@@ -69,8 +69,9 @@ def print_run(run: Run, *, quiet: bool = False) -> None:
                 f"[{row.low:.2f}, {row.high:.2f}]" if row.low is not None and row.high is not None else "–"
             )
             info = METRICS.get(row.metric)
+            title = info.title if info else row.metric
             table.add_row(
-                escape(info.title if info else row.metric),
+                escape(f"{title} ({row.estimate})" if row.estimate else title),
                 "–" if row.mean is None else f"{row.mean:.3f}",
                 escape(low_high),
                 str(row.n_scored),

@@ -12,7 +12,7 @@ from core.evaluation import diagnostics, verdicts
 from core.metrics import answers, citations, claims, entities, overlap
 from core.metrics.claim_metrics import CLAIM_METRICS, claim_scores
 from core.metrics.context_overlap import proxy_context_relevance, proxy_faithfulness
-from core.metrics.outcomes import Abstention, abstention_of, abstention_scores, decide
+from core.metrics.outcomes import Abstention, abstention_of, abstention_scores, answerability, decide
 from core.metrics.retrieval_scores import retrieval_scores
 from core.metrics.support import SCORER, grounding_proxy
 from core.records import Case, Hit, Output, Result, Verdict
@@ -25,7 +25,8 @@ Reasons = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What every step needs: texts, their language, the chunks that reached the answer, whether it declined."""
+    """What every step needs: texts, their language, the chunks that reached the answer, whether it declined, whether
+    the question can be answered."""
 
     answer: str
     gold: str
@@ -33,6 +34,7 @@ class _Read:
     context: tuple[Hit, ...]
     passages: tuple[str, ...]
     abstention: Abstention
+    answerable: bool | None
 
 
 @EVALUATORS.register("document_qa")
@@ -66,7 +68,7 @@ class DocumentAnswers(Component):
             self._claim_scores(table, read),
             self._citations(output, read, context),
             _context_scores(case, read, self.claim_support, table.cross_language),
-            _abstention(case, read),
+            _abstention(read),
         ):
             scores |= part
             undefined |= why
@@ -77,7 +79,7 @@ class DocumentAnswers(Component):
         diagnosis = diagnostics.diagnose(
             diagnostics.Findings(
                 label=label,
-                answerable=case.answerable,
+                answerable=read.answerable,
                 declined=read.abstention.abstained,
                 scores=scores,
                 relevance_source=relevance.source,
@@ -142,7 +144,8 @@ def _read(case: Case, output: Output) -> _Read:
         if (allowed is None or key in allowed) and not blank(distinct[key].text)
     )
     language = case.language or overlap.common_language(case.query, gold, answer)
-    return _Read(answer, gold, language, chosen, tuple(hit.text for hit in chosen), abstention_of(output))
+    passages = tuple(hit.text for hit in chosen)
+    return _Read(answer, gold, language, chosen, passages, abstention_of(output), answerability(case))
 
 
 def _said(text: str | None) -> str:
@@ -194,11 +197,11 @@ def _context_scores(case: Case, read: _Read, full: bool, crossed: bool) -> tuple
     return scores, {name: reason for name, value in scores.items() if value is None}
 
 
-def _abstention(case: Case, read: _Read) -> tuple[Scores, Reasons]:
-    scores = abstention_scores(case.answerable, read.abstention.abstained)
+def _abstention(read: _Read) -> tuple[Scores, Reasons]:
+    scores = abstention_scores(read.answerable, read.abstention.abstained)
     reason = "no_answer" if read.abstention.abstained is None else "answerability_unknown"
-    if case.answerable is not None and read.abstention.abstained is not None:
-        reason = "not_answerable" if case.answerable is False else "answerable"
+    if read.answerable is not None and read.abstention.abstained is not None:
+        reason = "answerable" if read.answerable else "not_answerable"
     return scores, {name: reason for name, value in scores.items() if value is None}
 
 
@@ -216,7 +219,7 @@ def _label(
             return "correct", ("says_what_is_missing",)
         return "unsupported", ("over_answered",)
     if declined:
-        known = case.answerable or bool(read.gold)
+        known = read.answerable or bool(read.gold)
         return ("incorrect", ("false_refusal",)) if known else (None, ("no_gold",))
     if compared is None:
         if declined is None:
@@ -238,6 +241,7 @@ def _artifacts(output: Output, read: _Read, scores: Scores, context: ScoringCont
         min_grounded_claim_ratio=float(settings.get("decision_min_grounded_claim_ratio", 1.0) or 0.0),
     )
     return {
+        "expected_answerable": read.answerable,
         "decision_action": decision.action,
         "decision_reasons": list(decision.reasons),
         "abstention_source": read.abstention.source,

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from core.contracts import METRICS, metric
-from core.evaluation.summary_tables import classifier_tables, document_tables
+from core.contracts import METRICS, Metric, metric
+from core.evaluation.summary_tables import answerable, classifier_tables, document_tables
 from core.metrics.abstention_rates import rate_values
 from core.records import Aggregate, Case, Output, Result, Verdict
 from core.statistics.intervals import interval_for
@@ -23,6 +23,7 @@ from core.statistics.power import detectable_difference
 
 ERROR_REASONS = frozenset({"judge_error", "system_error", "evaluator_error", "error"})
 NOT_GIVEN = "(not given)"
+ESTIMATED = "estimated"
 CLASSIFIERS = frozenset({"ted_cpv", "api_classifier"})
 
 
@@ -68,13 +69,14 @@ def aggregate(
             by_case[result.case_id].append(result)
     attempts = [[(_scores(case, result), result) for result in by_case[case.id]] for case in cases]
     names = sorted({name for tried in attempts for scores, _ in tried for name in scores})
-    clusters = [case.cluster for case in cases]
+    guessed = [any(each.relevance_source == ESTIMATED for _, each in tried) for tried in attempts]
+    about = _Cases([case.cluster for case in cases], np.array(guessed, dtype=bool))
     groups = list(_groups(cases, group_by))
     rows: list[tuple[str, str, int, Aggregate]] = []
     for place, name in enumerate(names):
         column = _column(name, attempts)
         for key, group, members in groups:
-            rows.append((key, group, place, _row(column, clusters, members, level, key, group)))
+            rows.append((key, group, place, _row(column, about, members, level, key, group)))
     return [row for *_, row in sorted(rows, key=lambda entry: entry[:3])]
 
 
@@ -102,10 +104,10 @@ def _scores(case: Case, result: Result) -> dict[str, float | None]:
     scores = dict(result.scores)
     scores["pass_rate"] = None if result.verdict is Verdict.ERROR else float(result.verdict is Verdict.PASS)
     if "abstained" in result.scores:
-        abstained = result.scores["abstained"]
-        known = abstained is not None and case.answerable is not None
-        rates = rate_values(bool(case.answerable), bool(abstained))
-        scores.update(rates if known else dict.fromkeys(rates))
+        known, abstained = answerable(case, result), result.scores["abstained"]
+        rates = rate_values(bool(known), bool(abstained))
+        told = known is not None and abstained is not None
+        scores.update(rates if told else dict.fromkeys(rates))
     return scores
 
 
@@ -119,6 +121,14 @@ class _Column:
     name: str
     values: Any
     states: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Cases:
+    """What is known of all cases: their clusters, and where relevance was estimated from the gold text."""
+
+    clusters: Sequence[str | None]
+    estimated: Any
 
 
 def _column(name: str, attempts: Sequence[Sequence[_Attempt]]) -> _Column:
@@ -145,14 +155,12 @@ def _is_error(name: str, result: Result) -> bool:
     return result.verdict is Verdict.ERROR or result.failure is not None
 
 
-def _row(
-    column: _Column, clusters: Sequence[str | None], members: Any, level: float, key: str, group: str
-) -> Aggregate:
+def _row(column: _Column, cases: _Cases, members: Any, level: float, key: str, group: str) -> Aggregate:
     known = METRICS.get(column.name)
     states = column.states[members]
     places = members[states == _SCORED]
     numbers = column.values[places]
-    of_cluster = [clusters[place] for place in places]
+    of_cluster = [cases.clusters[place] for place in places]
     clustered = of_cluster if any(cluster is not None for cluster in of_cluster) else None
     kind = known.kind if known else "unbounded"
     interval = interval_for(numbers, kind, clustered, level) if len(numbers) else None
@@ -166,10 +174,18 @@ def _row(
         high=interval.high if interval else None,
         level=level,
         method=interval.method if interval else "",
-        note=interval.note if interval else "",
+        note="; ".join(filter(None, (interval.note if interval else "", _estimated(known, cases, places)))),
         group_by=key,
         group=group,
     )
+
+
+def _estimated(known: Metric | None, cases: _Cases, places: Any) -> str:
+    """How many of the scored cases of a ranking metric rest on estimated relevance; "" for none."""
+    if known is None or known.family != "ranking" or known.name == "duplicate_rate_at_k":
+        return ""
+    n = int(cases.estimated[places].sum())
+    return "" if not n else ESTIMATED if n == len(places) else f"{ESTIMATED} for {n} of {len(places)}"
 
 
 # --- the summary of a run -------------------------------------------------------------------------------------

@@ -33,6 +33,11 @@ def is_retrieval(metric: str) -> bool:
     return known is not None and known.family in RETRIEVAL_FAMILIES
 
 
+def answerable(case: Case, result: Result) -> bool | None:
+    """Whether the question can be answered, as its result was scored; as its file says where that is not kept."""
+    return result.artifacts.get("expected_answerable", case.answerable)
+
+
 def document_tables(
     cases: Sequence[Case],
     outputs: Sequence[Output],
@@ -74,17 +79,19 @@ def _by_type(aggregates: Sequence[Aggregate], *, retrieval: bool) -> dict[str, T
 
 
 def _answer_counts(cases: Sequence[Case], results: Sequence[Result], labels: Mapping[str, int]) -> Table:
-    answerable = {case.id: case.answerable for case in cases}
+    by_id = {case.id: case for case in cases}
+    known = {case.id: case.answerable for case in cases}
+    known |= {r.case_id: answerable(by_id[r.case_id], r) for r in results if r.case_id in by_id}
     abstained = [r for r in results if r.scores.get("abstained")]
     answered = [r for r in results if r.scores.get("abstained") == 0]
     table: Table = {
         "n_questions": len(cases),
-        "n_answerable": sum(value is True for value in answerable.values()),
-        "n_unanswerable": sum(value is False for value in answerable.values()),
+        "n_answerable": sum(value is True for value in known.values()),
+        "n_unanswerable": sum(value is False for value in known.values()),
         "n_abstained": len(abstained),
-        "n_correct_abstentions": sum(answerable.get(r.case_id) is False for r in abstained),
-        "n_over_answered": sum(answerable.get(r.case_id) is False for r in answered),
-        "n_false_refusals": sum(answerable.get(r.case_id) is True for r in abstained),
+        "n_correct_abstentions": sum(known.get(r.case_id) is False for r in abstained),
+        "n_over_answered": sum(known.get(r.case_id) is False for r in answered),
+        "n_false_refusals": sum(known.get(r.case_id) is True for r in abstained),
     }
     table.update({f"n_{label}": labels[label] for label in LABELS})
     for name, metric in _TOTALS.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.contracts import Metric, add_metric
 from core.metrics.refusal import is_refusal
-from core.records import Output
+from core.records import Case, Output
 from core.text import blank
 
 ACTIONS = ("auto_accept", "manual_review", "abstain")
@@ -32,6 +32,14 @@ def abstention_of(output: Output, language: str | None = None) -> Abstention:
         return Abstention(None)
     refusal = is_refusal(output.text, language)
     return Abstention(refusal.refused, "speech" if refusal.refused else "", refusal.reliable)
+
+
+def answerability(case: Case) -> bool | None:
+    """Whether a question can be answered: what its file says; else True where there is an answer to expect (one
+    that is no refusal itself); None where nobody knows."""
+    if case.answerable is not None or case.gold_answer is None or blank(case.gold_answer):
+        return case.answerable
+    return None if is_refusal(case.gold_answer, case.language).refused else True
 
 
 def abstention_scores(answerable: bool | None, abstained: bool | None) -> dict[str, float | None]:

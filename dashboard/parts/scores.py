@@ -172,7 +172,8 @@ def _kind(each: Aggregate, known: dict[str, dict[str, Any]]) -> str:
 
 
 def _title(each: Aggregate, known: dict[str, dict[str, Any]]) -> str:
-    return str(known.get(each.metric, {}).get("title") or wording.title(each.metric))
+    title = str(known.get(each.metric, {}).get("title") or wording.title(each.metric))
+    return f"{title} ({each.estimate})" if each.estimate else title
 
 
 def _row(each: Aggregate, known: dict[str, dict[str, Any]]) -> dict[str, Any]:

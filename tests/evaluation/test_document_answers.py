@@ -173,3 +173,15 @@ def test_the_claim_diagnostic_never_takes_none_for_zero() -> None:
         claim_diagnostic({"context_claim_recall": 0.0, "answer_claim_precision": 1.0})
         == "retrieval_claim_miss"
     )
+
+
+def test_a_question_with_an_answer_to_expect_is_answerable() -> None:
+    refused = _result("Dazu finde ich nichts.", answerable=None)
+    assert "false_refusal" in refused.reasons
+    assert refused.scores["false_refusal"] == 1.0
+    assert refused.scores["abstention_correct"] == 0.0
+    assert refused.artifacts["expected_answerable"] is True
+    assert _result("6 Semester", answerable=None).scores["false_refusal"] == 0.0
+    unknown = _result("6 Semester", answerable=None, gold="Das ist im Dokument nicht angegeben.")
+    assert unknown.scores["abstention_correct"] is None
+    assert _result("6 Semester", answerable=None, gold=None).scores["abstention_correct"] is None

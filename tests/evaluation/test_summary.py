@@ -225,3 +225,23 @@ def test_published_keys_of_a_classifier_run() -> None:
     }  # fmt: skip
     assert [example["question_id"] for example in ranked["miss_examples"]] == ["q2", "q3"]
     assert summary["answer_metrics"]["accuracy"] == 0.25
+
+
+def test_figures_that_rest_on_estimated_relevance_say_so() -> None:
+    cases = [Case(id=str(i), query="?", question_type="a" if i < 2 else "b") for i in range(4)]
+    results = [
+        Result(
+            case_id=case.id,
+            verdict=Verdict.PASS,
+            scores={"hit_at_k": 1.0, "token_f1": 1.0, "duplicate_rate_at_k": 0.0},
+            relevance_source="spans" if case.id == "3" else "estimated",
+        )
+        for case in cases
+    ]
+    rows = {(row.metric, row.group): row.estimate for row in aggregate(cases, results)}
+    assert rows["hit_at_k", ""] == "estimated for 3 of 4"
+    assert rows["hit_at_k", "a"] == "estimated"
+    assert rows["hit_at_k", "b"] == "estimated for 1 of 2"
+    assert {name: said for (name, group), said in rows.items() if not group and said} == {
+        "hit_at_k": "estimated for 3 of 4"
+    }

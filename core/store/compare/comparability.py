@@ -68,6 +68,11 @@ def problems(a: Run, b: Run, n_shared: int) -> list[Problem]:
         found.append(
             Problem("label", "questions", _LABELS["questions"], a.suite_digest[:12], b.suite_digest[:12])
         )
+    estimated = sorted({row.metric for run in (a, b) for row in run.aggregates if row.estimate})
+    if estimated:
+        text = f"relevance was estimated from the expected answers for {', '.join(estimated[:4])}"
+        text += f" and {len(estimated) - 4} more ranking figures" if len(estimated) > 4 else ""
+        found.append(Problem("label", "relevance", text))
     if a.repeats != b.repeats:
         text = "questions were asked a different number of times; means over the repeats are compared"
         found.append(Problem("label", "repeats", text, str(a.repeats), str(b.repeats)))

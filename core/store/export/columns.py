@@ -81,7 +81,7 @@ CHUNKS = _names(
     question_program_id question_program_name question_doc_id answer_scope evaluation_scope rank
     auto_flag retriever chunk_id score base_retrieval_score retrieval_source doc_id doc_path program_id
     program_name section_id title chunking_strategy source_type text relevance_grade is_relevant repeat
-    page start end
+    page start end relevance_source
     """
 )
 # …of a classifier run
@@ -89,7 +89,7 @@ CLASSIFIED_CHUNKS = _names(
     """
     question_id question cleaned_query object_query retrieval_query query_augmentation_mode
     query_augmentation_status rank auto_flag retriever chunk_id score retrieval_source title text
-    relevance_grade is_relevant repeat
+    relevance_grade is_relevant repeat relevance_source
     """
 )
 # claim_evidence_map.csv

@@ -101,7 +101,10 @@ def metric_columns(listed: Sequence[Item], *, retrieval: bool) -> list[str]:
     """Columns of retrieval_metrics.csv or answer_metrics.csv."""
     base = named.RETRIEVAL if retrieval else ("answer_accuracy_label", *named.ANSWERS)
     others = [name for name in score_names(listed) if is_retrieval(name) == retrieval]
-    return list(dict.fromkeys(["question_id", "question", "question_type", "repeat", *base, *others]))
+    source = ("relevance_source",) if retrieval else ()
+    return list(
+        dict.fromkeys(["question_id", "question", "question_type", "repeat", *base, *others, *source])
+    )
 
 
 def row(run: Run, item: Item, columns: Sequence[str], *, canonical: bool = False) -> list[Any]:
@@ -127,7 +130,7 @@ def values(run: Run, item: Item) -> dict[str, Any]:
         question_type=case.question_type,
         gold_answer=case.gold_answer,
         expected_keywords=list(case.expected_keywords),
-        expected_answerable=case.answerable,
+        expected_answerable=found.get("expected_answerable", case.answerable),
         expected_cpv_codes=list(case.gold_codes),
         repeat=item.repeat,
         manual_flag=None,

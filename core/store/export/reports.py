@@ -62,6 +62,7 @@ def _figures(aggregates: Sequence[Aggregate]) -> list[str]:
         interval = "–" if row.low is None or row.high is None else f"{row.low:.3f} to {row.high:.3f}"
         mean = "–" if row.mean is None else f"{row.mean:.3f}"
         title = escape(known.title if known else row.metric)
+        title += f" ({row.estimate})" if row.estimate else ""
         lines.append(
             f"| {title} | {mean} | {interval} | {row.n_scored} | {row.n_not_applicable} | {row.n_error} |"
         )

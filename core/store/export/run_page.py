@@ -49,7 +49,8 @@ def _figures(run: Run, metrics: Mapping[str, Metric]) -> Iterator[str]:
         ("metric", "mean", "low", "high", "scored", "not applicable", "error"),
         (
             (
-                esc(metrics[row.metric].title if row.metric in metrics else row.metric),
+                esc(metrics[row.metric].title if row.metric in metrics else row.metric)
+                + (f" ({esc(row.estimate)})" if row.estimate else ""),
                 number(row.mean),
                 number(row.low),
                 number(row.high),
