@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
-
 _KEYWORDS = frozenset({"type", "properties", "required", "allOf", "anyOf", "oneOf", "$ref", "$schema"})
 
 
@@ -28,6 +25,9 @@ def _is_short(schema: Mapping[str, Any]) -> bool:
 
 def check_schema(schema: Mapping[str, Any]) -> None:
     """ValueError where a schema is none."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as error:
@@ -40,6 +40,8 @@ def argument_problems(schema: Mapping[str, Any], given: Any) -> list[str]:
     >>> argument_problems({"day": "string"}, {"day": 7})
     ["day: 7 is not of type 'string'"]
     """
+    from jsonschema import Draft202012Validator
+
     full = full_schema(schema)
     try:
         check_schema(full)

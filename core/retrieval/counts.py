@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, pairwise
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from core.text import WORD, language, stem
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 COUNTS_VERSION = "1"
 Analyzer = Literal["words", "stems"]
@@ -93,8 +95,8 @@ def stemmed(counts: TermCounts, stem_language: str) -> TermCounts:
         len(counts.vocabulary),
     )
     words = counts.matrix
-    matrix = csr_matrix(
-        (words.data, target[words.indices], words.indptr), shape=(words.shape[0], len(vocabulary)), copy=True
+    matrix = _csr(
+        (words.data, target[words.indices], words.indptr), (words.shape[0], len(vocabulary)), copy=True
     )
     matrix.sum_duplicates()
     return TermCounts(matrix, dict(vocabulary), counts.lengths, "stems", stem_language)
@@ -113,11 +115,15 @@ def count_tokens(
     sizes = np.asarray(lengths, dtype=np.int64)
     pointers = np.concatenate([[0], np.cumsum(sizes)])
     indices = np.concatenate(columns) if columns else np.empty(0, dtype=np.int32)
-    matrix = csr_matrix(
-        (np.ones(len(indices), dtype=np.int32), indices, pointers), shape=(len(sizes), len(vocabulary))
-    )
+    matrix = _csr((np.ones(len(indices), dtype=np.int32), indices, pointers), (len(sizes), len(vocabulary)))
     matrix.sum_duplicates()
     return TermCounts(matrix, dict(vocabulary), sizes, analyzer, stem_language, ngrams)
+
+
+def _csr(parts: tuple[Any, Any, Any], shape: tuple[int, int], *, copy: bool = False) -> csr_matrix:
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix(parts, shape=shape, copy=copy)
 
 
 def save_counts(counts: TermCounts, path: Path) -> None:
@@ -150,7 +156,7 @@ def load_counts(path: Path) -> TermCounts | None:
             vocabulary = {term: column for column, term in enumerate(text.split("\n") if text else [])}
             analyzer, stem_language, ngrams = stored["made_by"].tolist()
             shape = (len(stored["lengths"]), len(vocabulary))
-            matrix = csr_matrix((stored["data"], stored["indices"], stored["indptr"]), shape=shape)
+            matrix = _csr((stored["data"], stored["indices"], stored["indptr"]), shape)
             return TermCounts(matrix, vocabulary, stored["lengths"], analyzer, stem_language, int(ngrams))
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError):
         return None

@@ -77,6 +77,7 @@ HEAVY = {
 FUNCTION_LEVEL = HEAVY | {
     "rank_bm25",
     "joblib",
+    "jsonschema",
     "pypdfium2",
     "PIL",
     "sqlite_utils",
