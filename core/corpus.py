@@ -77,7 +77,11 @@ class Document(Record):
 
 
 class ParsingReport(Record):
-    """What parsing one file gave, and what failed and why. `status` is read | partly_read | empty | failed."""
+    """What parsing one file gave, and what failed and why. `status` is read | partly_read | empty | failed.
+
+    Lengths of sections are in characters, None without a section; a section is empty when it holds no
+    word beyond its heading.
+    """
 
     doc_path: str
     status: str
@@ -87,6 +91,10 @@ class ParsingReport(Record):
     n_sections: int = 0
     n_paragraphs: int = 0
     n_tables: int = 0
+    n_empty_sections: int = 0
+    mean_section_chars: float | None = None
+    min_section_chars: int | None = None
+    max_section_chars: int | None = None
     encrypted: bool = False
     image_only: bool = False
     seconds: float = 0.0

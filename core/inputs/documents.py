@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from core.corpus import Document, ParsingReport
 from core.inputs.files import SourceFile, find_files, slug
@@ -60,7 +61,8 @@ def load_documents(
     for file in files:
         parsed = results[file.path]
         problems = (*parsed.report.problems, *(_unset(passwords) if _is_locked(parsed) else ()))
-        reports.append(parsed.report.model_copy(update={"doc_path": file.doc_path, "problems": problems}))
+        about = {"doc_path": file.doc_path, "problems": problems} | _section_lengths(parsed.document)
+        reports.append(parsed.report.model_copy(update=about))
         if parsed.document is not None:
             documents.append(_named(parsed.document, file))
     return documents, reports
@@ -92,6 +94,23 @@ def _named(document: Document, file: SourceFile) -> Document:
             "program_id": slug(file.program_name),
         }
     )
+
+
+def _section_lengths(document: Document | None) -> dict[str, Any]:
+    if document is None or not document.sections:
+        return {}
+    texts = [document.text[section.start : section.end] for section in document.sections]
+    headings = [" ".join(dict.fromkeys((each.section_id, each.title))) for each in document.sections]
+    lengths = [len(text.strip()) for text in texts]
+    return {
+        "n_empty_sections": sum(
+            len(text.replace("#", " ").split()) <= len(heading.split())
+            for text, heading in zip(texts, headings, strict=True)
+        ),
+        "mean_section_chars": sum(lengths) / len(lengths),
+        "min_section_chars": min(lengths),
+        "max_section_chars": max(lengths),
+    }
 
 
 def _is_locked(parsed: Parsed) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from core.text import words
+
 _DE_SMALL = {
     "null": 0, "ein": 1, "eins": 1, "eine": 1, "einen": 1, "einem": 1, "einer": 1, "eines": 1, "zwei": 2, "zwo": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6,
     "sieben": 7, "acht": 8, "neun": 9, "zehn": 10, "elf": 11, "zwölf": 12, "dreizehn": 13, "vierzehn": 14,
@@ -212,3 +214,14 @@ def plain_number(word: str) -> str | None:
         return None if value is None else f"{value:.12g}"
     read = word_number(word) if word.isalpha() and len(word) > 2 else None
     return f"{read[0]:.12g}" if read is not None and read[1] == "cardinal" and read[0] > 1 else None
+
+
+@lru_cache(maxsize=8_192)
+def spelled(text: str) -> tuple[str, ...]:
+    """The words of a text with every number in one spelling: what stands in another text is compared by these."""
+    return tuple(plain_number(word) or word for word in words(text))
+
+
+@lru_cache(maxsize=8_192)
+def spelled_set(text: str) -> frozenset[str]:
+    return frozenset(spelled(text))

@@ -15,7 +15,7 @@ from typing import Literal
 
 from core.contracts import ScoringContext, metric
 from core.corpus import Chunk
-from core.metrics.numerals import plain_number
+from core.metrics.numerals import spelled, spelled_set
 from core.metrics.spans import (
     GoldSpan,
     IdentityCache,
@@ -250,22 +250,12 @@ class _GoldText:
     numbers: frozenset[str]
 
 
-def _spelled(text: str) -> list[str]:
-    """The words of a text, a number in one spelling ("sechs" and "6", "12,50" and "12.50")."""
-    return [plain_number(word) or word for word in words(text)]
-
-
-@lru_cache(maxsize=8_192)
-def _present(text: str) -> frozenset[str]:
-    return frozenset(_spelled(text))
-
-
 @lru_cache(maxsize=8_192)
 def _gold_text(answer: str, keywords: tuple[str, ...], query: str) -> _GoldText:
-    asked = _present(query)
-    stated = _spelled(answer)
+    asked = spelled_set(query)
+    stated = spelled(answer)
     content = frozenset(word for word in stated if len(word) > 2 and word not in asked)
-    listed = tuple(tuple(_spelled(keyword)) for keyword in keywords)
+    listed = tuple(spelled(keyword) for keyword in keywords)
     numbers = frozenset(
         word for each in (stated, *listed) for word in each if word[0].isdigit() and word not in asked
     )
@@ -279,7 +269,7 @@ def estimated_grade(text: str, gold_answer: str, keywords: tuple[str, ...], quer
     keywords, the share of the gold answer's own words (those not in the question): all gives 3, 60 % gives 2,
     35 % gives 1. A passage that lacks a number of the gold answer gets at most 1.
     """
-    return _grade_of_words(_present(text), _gold_text(gold_answer, keywords, query))
+    return _grade_of_words(spelled_set(text), _gold_text(gold_answer, keywords, query))
 
 
 def _grade_of_words(present: frozenset[str], gold: _GoldText) -> int:
@@ -310,13 +300,13 @@ def _estimated(case: Case, hits: Sequence[Hit], chunks: Sequence[Chunk] | None) 
         grade = _grade_of_words(present, gold)
         return grade if grade >= 2 else 0
 
-    grades = {hit.id: relevant(_present(hit.text), hit.doc_path) for hit in hits}
+    grades = {hit.id: relevant(spelled_set(hit.text), hit.doc_path) for hit in hits}
     judged = None
     if chunks is not None:
         table = _ESTIMATES.get(chunks, dict)
         key = (case.id, answer, keywords, case.query, case.doc_paths)
         if key not in table:
-            pool = _POOL_WORDS.get(chunks, lambda: [frozenset(_spelled(chunk.text)) for chunk in chunks])
+            pool = _POOL_WORDS.get(chunks, lambda: [frozenset(spelled(chunk.text)) for chunk in chunks])
             pairs = zip(chunks, pool, strict=True)
             table[key] = {c.chunk_id: g for c, present in pairs if (g := relevant(present, c.doc_path))}
         judged = table[key]

@@ -7,11 +7,11 @@ from functools import lru_cache, partial
 
 from core.contracts import Metric, ScoringContext, add_metric, metric
 from core.metrics import judgements, ranking
+from core.metrics.numerals import spelled, spelled_set
 from core.metrics.relevance import RelevanceOf, evidence_recall, relevance_of
 from core.metrics.spans import Span, coverage, documents_by_path
 from core.metrics.ties import tie_spread
 from core.records import Case, Hit, Output
-from core.text import words
 
 Scores = dict[str, float | None]
 Reasons = dict[str, str]
@@ -26,6 +26,7 @@ NEED_RELEVANT = (
 )  # fmt: skip
 OF_SPANS = ("char_recall", "char_precision", "char_iou", "evidence_recall")
 OF_DOCUMENTS = ("target_doc_retrieved_at_k", "first_target_doc_rank", "n_retrieved_target_doc_chunks")
+NOT_GIVEN = "not_given"  # signal `retrieval` of an output that says nothing about what was retrieved
 RETRIEVAL_METRICS = (*NEED_RELEVANT, *OF_SPANS, *OF_DOCUMENTS, "ragas_recall_at_k", "duplicate_rate_at_k")
 
 
@@ -72,8 +73,12 @@ def retrieval_scores(
 
     Reason codes: not_answerable, no_gold, no_relevant (nothing in the pool is relevant), evidence_not_found (no
     gold quote stands in the documents), pool_unknown (how much was missed cannot be known), no_hits, no_scores,
-    no_evidence, no_target_document, not_retrieved, no_reference_text.
+    no_evidence, no_target_document, not_retrieved, no_reference_text, no_retrieval (what was retrieved is not
+    known, which is not the same as nothing).
     """
+    if not output.hits and output.signals.get("retrieval") == NOT_GIVEN:
+        blank = dict.fromkeys(RETRIEVAL_METRICS, "no_retrieval")
+        return dict.fromkeys(RETRIEVAL_METRICS), blank, RelevanceOf(reason="no_retrieval")
     k = context.top_k
     hits = sorted(output.hits, key=lambda hit: hit.rank)
     relevance = relevance_of(case, hits, context)
@@ -272,20 +277,15 @@ def _document_scores(
 _SENTENCE = 8  # characters below which a piece of the gold answer is no unit of its own
 
 
-@lru_cache(maxsize=8_192)
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(words(text))
-
-
 _Unit = tuple[frozenset[str], frozenset[str]]  # numbers; longer words (all words where there are neither)
 
 
 @lru_cache(maxsize=8_192)
 def _reference_units(gold_answer: str, keywords: tuple[str, ...]) -> tuple[_Unit, ...]:
-    units = [words(keyword) for keyword in keywords]
+    units = [spelled(keyword) for keyword in keywords]
     for sentence in gold_answer.replace("\n", ". ").replace("; ", ". ").split(". "):
         if len(sentence.strip()) >= _SENTENCE:
-            units.append(words(sentence))
+            units.append(spelled(sentence))
     return tuple(_unit(unit) for unit in dict.fromkeys(filter(None, units)))
 
 
@@ -320,5 +320,5 @@ def ragas_recall(texts: Sequence[str], gold_answer: str | None, keywords: Sequen
     units = _reference_units(gold_answer or "", tuple(keywords))
     if not units:
         return None
-    present = [_word_set(text) for text in texts]
+    present = [spelled_set(text) for text in texts]
     return sum(_unit_found(unit, present) for unit in units) / len(units)

@@ -16,8 +16,8 @@ from typing import Literal
 
 from core.contracts import metric
 from core.metrics.entities import names
-from core.metrics.numerals import plain_number
-from core.metrics.overlap import lcs_length
+from core.metrics.numerals import plain_number, spelled
+from core.metrics.overlap import lcs_of_places, places_of
 from core.metrics.polarity import negated
 from core.metrics.quantities import Slot, comparable, same, slots
 from core.text import fold, language, sentence_spans, stem, stop_words, words
@@ -78,7 +78,7 @@ def _canonical(word: str) -> str:
 
 @lru_cache(maxsize=8_192)
 def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(_canonical(word) for word in words(text))
+    return tuple(map(_canonical, words(text)))
 
 
 @lru_cache(maxsize=1_024)
@@ -91,7 +91,7 @@ def _grams(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=2_048)
 def _plain(text: str) -> str:
-    return " ".join(plain_number(word) or word for word in words(text))
+    return " ".join(spelled(text))
 
 
 @lru_cache(maxsize=8_192)
@@ -113,7 +113,7 @@ def _contained(grams: frozenset[str], passage: str) -> float:
     """Share of the grams that the passage has."""
     plain = _plain(passage)
     if len(plain) < _SHORT:
-        return sum(gram in plain for gram in grams) / len(grams)
+        return sum(map(plain.__contains__, grams)) / len(grams)
     return len(grams & _grams(passage)) / len(grams)
 
 
@@ -178,21 +178,28 @@ def support(claim: str, passage: str) -> Support:
     return best
 
 
+@lru_cache(maxsize=4_096)
+def _places(tokens: tuple[str, ...]) -> dict[str, int]:
+    return places_of(tokens)
+
+
 def _best_sentences(tokens: tuple[str, ...], cut: tuple[_Sentence, ...]) -> list[tuple[int, float]]:
     """(index, ROUGE-L precision) of the best sentences, best first, earlier first among equals."""
-    kinds: dict[str, int] = {}
-    for token in tokens:
-        kinds[token] = kinds.get(token, 0) + 1
+    places = _places(tokens)
+    kinds = places.keys()
     ceilings = []
     for index, sentence in enumerate(cut):
-        shared = sum(count for token, count in kinds.items() if token in sentence.kinds)
-        ceilings.append((-shared, index))
+        shared = kinds & sentence.kinds
+        if len(kinds) < len(tokens):  # a word that comes twice counts twice
+            ceilings.append((-sum(places[token].bit_count() for token in shared), index))
+        else:
+            ceilings.append((-len(shared), index))
     ceilings.sort()
     found: list[tuple[float, int]] = []
     for negative, index in ceilings:
         if len(found) >= _CANDIDATES and -negative / len(tokens) <= -sorted(found)[_CANDIDATES - 1][0]:
             break
-        precision = lcs_length(tokens, cut[index].tokens) / len(tokens)
+        precision = lcs_of_places(places, len(tokens), cut[index].tokens) / len(tokens)
         found.append((-precision, index))
     found.sort()
     return [(index, -precision) for precision, index in found[:_CANDIDATES]]

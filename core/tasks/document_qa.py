@@ -132,7 +132,7 @@ def _task(
         tables=lambda _, outputs, results: calibration_tables(
             _confidences(outputs, results), probabilities=False
         ),
-        artifacts={"chunks.csv": lambda path: _write_chunks(path, chunks)},
+        artifacts={"chunks.csv": lambda path: _write_chunks(path, chunks, by_path)},
     )
 
 
@@ -173,6 +173,33 @@ def _evidence_notices(cases: Sequence[Case], documents: Mapping[str, Document]) 
     return notices
 
 
-def _write_chunks(path: Path, chunks: Sequence[Chunk]) -> None:
-    columns = list(Chunk.model_fields)
-    write_csv(path, columns, ([getattr(chunk, column) for column in columns] for chunk in chunks))
+def _write_chunks(path: Path, chunks: Sequence[Chunk], documents: Mapping[str, Document]) -> None:
+    """chunks.csv: the published columns, then ours. Words are counted from the start of the chunk's section."""
+    ours = ("ordinal", "start", "end", "page", "page_end", "strategy")
+    write_csv(
+        path,
+        (*_CHUNK_COLUMNS, *ours),
+        (
+            [
+                chunk.chunk_id, chunk.doc_path, chunk.doc_path, chunk.program_id, chunk.program_name,
+                chunk.section_id, chunk.title, chunk.text, chunk.n_words, chunk.ordinal, chunk.strategy,
+                "paragraph" if chunk.strategy == "by_paragraph" else "section",
+                f"{chunk.doc_path}|{chunk.section_id}", before, before + chunk.n_words,
+                *(getattr(chunk, name) for name in ours),
+            ]
+            for chunk, before in ((chunk, _words_before(chunk, documents)) for chunk in chunks)
+        ),
+    )  # fmt: skip
+
+
+_CHUNK_COLUMNS = (
+    "chunk_id", "doc_id", "doc_path", "program_id", "program_name", "section_id", "title", "text", "n_words",
+    "chunk_index", "chunking_strategy", "source_type", "source_id", "start_word", "end_word",
+)  # fmt: skip
+
+
+def _words_before(chunk: Chunk, documents: Mapping[str, Document]) -> int:
+    """Words between the start of the section a chunk begins in and the chunk."""
+    document = documents[chunk.doc_path]
+    section = max((s.start for s in document.sections if s.start <= chunk.start), default=0)
+    return len(document.text[section : chunk.start].split())

@@ -99,3 +99,34 @@ def test_gold_and_answer_must_agree_on_numbers(demo: tuple[Store, Run, Path]) ->
                     checked += 1
                     assert number in text or number.replace(",", ".") in text, (case.id, text)
     assert checked >= 8
+
+
+COLUMNS = {  # of reference-behaviour 6, 10.6, 15.7 and 16: readers of earlier outputs find them
+    "chunks.csv": "chunk_id doc_id doc_path program_id program_name section_id title text n_words chunk_index "
+    "chunking_strategy source_type source_id start_word end_word",
+    "parsing_diagnostics.csv": "doc_id n_sections n_empty_sections empty_section_rate mean_section_chars "
+    "min_section_chars max_section_chars n_paragraphs",
+    "sections.csv": "doc_id doc_path program_id program_name section_id title text",
+    "paragraphs.csv": "doc_id doc_path program_id program_name section_id title text paragraph_id paragraph_index",
+    "retrieval_metrics.csv": "question_id mrr_at_k ndcg_at_k recall_at_k ragas_recall_at_k first_relevant_rank "
+    "n_relevant_chunks n_retrieved_relevant_chunks target_doc_retrieved_at_k first_target_doc_rank relevance_source",
+    "retrieved_chunks.csv": "question_id rank chunk_id score doc_id text relevance_grade is_relevant relevance_source",
+    "rag_results.csv": "question_id expected_answerable decision_action runtime_retrieval_status auto_flag verdict "
+    "relevance_source",
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_published_columns(demo: tuple[Store, Run, Path], name: str) -> None:
+    _, run, output = demo
+    with (output / Path(run.folder or "").name / name).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows
+    assert set(COLUMNS[name].split()) <= rows[0].keys()
+    if name == "chunks.csv":
+        for row in rows:
+            assert (
+                int(row["end_word"]) - int(row["start_word"])
+                == int(row["n_words"])
+                == len(row["text"].split())
+            )

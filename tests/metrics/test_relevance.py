@@ -7,7 +7,7 @@ import pytest
 from core.contracts import ScoringContext
 from core.corpus import Chunk, Document
 from core.metrics.relevance import estimated_grade, grade_hits, holds_quote, relevance_of
-from core.metrics.retrieval_scores import RETRIEVAL_METRICS, retrieval_scores
+from core.metrics.retrieval_scores import RETRIEVAL_METRICS, ragas_recall, retrieval_scores
 from core.records import Case, Evidence, Hit, Output
 
 TEXT = "".join(f"Sentence number {i:02d} of the statute says something. " for i in range(20))
@@ -207,3 +207,4 @@ def test_an_estimate_reads_a_number_in_any_spelling() -> None:
     assert estimated_grade("Die Frist beträgt sechs Wochen.", "6 Wochen", ()) == 3
     assert estimated_grade("The fee is 12,50 EUR.", "12.50 EUR", ("12.50 EUR",)) == 3
     assert estimated_grade("Die Frist beträgt sieben Wochen.", "6 Wochen", ()) <= 1
+    assert ragas_recall(["Die Gebühr ist 12,50 EUR, die Frist sechs Wochen."], None, ["12.50 EUR", "6 Wochen"]) == 1.0

@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from core.corpus import Document
+from core.corpus import Document, ParsingReport
 from core.errors import StoreError
 from core.records import Run
 from core.store.export import columns, published, reports
@@ -220,17 +220,24 @@ def _document_files(store: Store, run: Run, canonical: bool, common: Path | None
     if not parsed and not store.has_documents(run.id):
         return {}
     unstable = {"seconds", "cached"} if canonical else set()
-    fields = [
-        name for name in (type(parsed[0]).model_fields if parsed else ["doc_path"]) if name not in unstable
-    ]
+    fields = [name for name in ParsingReport.model_fields if name not in unstable]
     reports_file: Writer = lambda path: write_csv(  # noqa: E731 - one writer among the others
-        path, fields, ([_plain(getattr(report, name)) for name in fields] for report in parsed)
+        path,
+        ["doc_id", *fields, "empty_section_rate"],
+        (
+            [each.doc_path, *(_plain(getattr(each, name)) for name in fields), _rate_of_empty(each)]
+            for each in parsed
+        ),
     )
     texts = _texts(store, run.id)
     if common is not None:
         kept = common / f"documents-{str(run.digests.get('corpus', ''))[:12]}"
         texts = {name: partial(_link, kept / name, writer) for name, writer in texts.items()}
     return {**texts, "parsing_diagnostics.csv": reports_file}
+
+
+def _rate_of_empty(report: ParsingReport) -> float | None:
+    return report.n_empty_sections / report.n_sections if report.n_sections else None
 
 
 def _texts(store: Store, run_id: str) -> dict[str, Writer]:
