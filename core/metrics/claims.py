@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from core.metrics.answers import compare
@@ -29,12 +29,17 @@ _BARE = re.compile(
 )
 
 
+@cache
+def _runs_of(marker: re.Pattern[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?:\s*(?:{marker.pattern}))+", marker.flags)
+
+
 @lru_cache(maxsize=8_192)
 def statement_spans(text: str, marker: re.Pattern[str] = _MARKER) -> tuple[tuple[int, int], ...]:
     """Character ranges of the statements of an answer: its sentences, where a citation marker behind the full
     stop belongs to the sentence before it, and a marker between two runs of several words ends the first."""
     spans: list[tuple[int, int]] = []
-    run = re.compile(rf"(?:\s*(?:{marker.pattern}))+", marker.flags)
+    run = _runs_of(marker)
     for start, end in sentence_spans(text):
         leading = run.match(text, start, end)
         if leading and spans:
@@ -134,7 +139,7 @@ def build(
     texts = [passages[key] for key in ids]
     golds = split_claims(gold) or tuple(dict.fromkeys(claim for claim in gold_claims if not blank(claim)))
     said = split_claims(answer)
-    crossed = _crossed(" ".join([*golds, *said]), texts)
+    crossed = _crossed([*golds, *said], texts)
 
     def held(claims: Sequence[str]) -> tuple[tuple[Support, ...] | None, ...]:
         if crossed:
@@ -172,8 +177,8 @@ def _by_polarity(
     return [(first, 1.0 if agree else 0.0), *backward[1:]]
 
 
-def _crossed(claims: str, texts: Sequence[str]) -> bool:
-    ours = language(claims)
+def _crossed(claims: Sequence[str], texts: Sequence[str]) -> bool:
+    ours = language(*claims)
     theirs = [language(text[:2000]) for text in texts]
     return (
         ours in ("de", "en")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 _MONTHS = {
     name: number
@@ -52,7 +52,8 @@ _LAW = re.compile(
     r"(?:\s*(?:,\s*)?(?:S\.|Satz|sentence)\s*(?P<satz>\d+))?(?:\s*(?:,\s*)?(?:Nr\.?|Nummer|no\.?)\s*(?P<nr>\d+[a-z]?))?",
     re.IGNORECASE,
 )
-_PLACE = re.compile(r"(?<!\w)(?P<what>[A-Za-z]{2,9}\.?)\s*(?P<no>\d+[a-z]?(?:\.\d+)*)(?![\w%])")
+_WHAT = re.compile(r"(?<!\w)[A-Za-z]{2,9}\.?\Z")  # ends where the number or the space before it begins
+_PLACE = re.compile(r"(?P<what>[A-Za-z]{2,9}\.?)\s*(?P<no>\d+[a-z]?(?:\.\d+)*)(?![\w%])")
 _PLACES = {
     "artikel": "art", "article": "art", "art.": "art", "section": "section", "sections": "section",
     "sec.": "section", "abschnitt": "section", "kapitel": "chapter", "chapter": "chapter", "anlage": "annex",
@@ -64,17 +65,35 @@ _PLACES = {
 _CODE = re.compile(r"(?<![\w§])(?:[A-ZÄÖÜ][A-Za-zÄÖÜ]{0,7}-?\d+[A-Za-z]?(?:\.\d+)*)(?![\w])")
 _TIGHT = re.compile(r"(?<![\w.,])\d+[A-Za-z]+\d+\w*(?!\w)|(?<![\w.,])\d{1,2}[a-zA-Z](?![\w])")
 _UNIT_LETTERS = frozenset("hmgltbwsHMGLTBWS")
-_DIGIT = re.compile(r"\d")
+_RUN = re.compile(r"\d+")
 _DOI = re.compile(r"(?:https?://|www\.)\S+|\b10\.\d{4,}/\S+|\b[\w.+-]+@[\w-]+\.[\w.]+")
 
 
-def moments(text: str) -> Iterator[tuple[int, int, str, str]]:
+Runs = Sequence[tuple[int, int]]
+
+
+def digit_runs(text: str) -> Runs:
+    """(start, end) of every run of digits: most of what is looked for can only begin there."""
+    return [match.span() for match in _RUN.finditer(text)]
+
+
+def at_runs(pattern: re.Pattern[str], text: str, starts: Iterable[int]) -> Iterator[re.Match[str]]:
+    """What `pattern.finditer` finds, for a pattern that can only match at one of the places (in order)."""
+    free = 0
+    for start in starts:
+        if start >= free and (match := pattern.match(text, start)) is not None:
+            free = match.end()
+            yield match
+
+
+def moments(text: str, runs: Runs | None = None) -> Iterator[tuple[int, int, str, str]]:
     """(start, end, kind, key) of every address, reference, date, time and code; kinds: reference, date, time,
-    code. Earlier ones win where two overlap."""
+    code. Earlier ones win where two overlap. `runs` are the text's `digit_runs` where they are at hand."""
     if "@" in text or "10." in text or "http" in text or "www." in text:
         for match in _DOI.finditer(text):
             yield *match.span(), "code", match.group().rstrip(".,;").casefold()
-    if not _DIGIT.search(text):
+    runs = digit_runs(text) if runs is None else runs
+    if not runs:
         return
     if "§" in text:
         for match in _LAW.finditer(text):
@@ -89,58 +108,74 @@ def moments(text: str) -> Iterator[tuple[int, int, str, str]]:
                 "reference",
                 " ".join(f"{name}{value}" for name, value in parts if value).casefold(),
             )
-    for match in _PLACE.finditer(text):
+    for match in at_runs(_PLACE, text, _places(text, runs)):
         kind = _PLACES.get(match["what"].casefold())
         if kind is not None:
             yield *match.span(), "reference", f"{kind}{match['no']}".casefold()
-    yield from _dates(text)
-    yield from _times(text)
-    for match in _CODE.finditer(text):
-        yield *match.span(), "code", match.group().casefold().replace("-", "")
-    for match in _TIGHT.finditer(text):
+    yield from _dates(text, runs)
+    yield from _times(text, runs)
+    if any(start and (text[start - 1].isalpha() or text[start - 1] == "-") for start, _ in runs):
+        for match in _CODE.finditer(text):
+            yield *match.span(), "code", match.group().casefold().replace("-", "")
+    for match in at_runs(_TIGHT, text, (start for start, end in runs if text[end : end + 1].isalpha())):
         if match.group()[-1] not in _UNIT_LETTERS:
             yield *match.span(), "code", match.group().casefold()
-    for match in _LONE_YEAR.finditer(text):
+    for match in at_runs(_LONE_YEAR, text, (start for start, end in runs if end - start == 4)):
         yield *match.span(), "date", match["year"]
 
 
-def _dates(text: str) -> Iterator[tuple[int, int, str, str]]:
+def _places(text: str, runs: Runs) -> Iterator[int]:
+    """Where a word begins that stands before a number and names a place in a text ("Seite 5")."""
+    for start, _ in runs:
+        end = start
+        while end and text[end - 1].isspace():
+            end -= 1
+        if end and (text[end - 1].isalpha() or text[end - 1] == "."):
+            word = _WHAT.search(text, max(0, end - 10), end)
+            if word is not None and word.group().casefold() in _PLACES:
+                yield word.start()
+
+
+def _dates(text: str, runs: Runs) -> Iterator[tuple[int, int, str, str]]:
     slashed = "/" in text
-    for pattern in (
-        *((_ISO,) if "-" in text else ()),
-        _DOTTED,
-        _DOTTED_DAY,
-        *((_SLASHED,) if slashed else ()),
-    ):
-        for match in pattern.finditer(text):
-            year = match["year"]
-            if len(year) == 2:
-                year = ("20" if int(year) < 70 else "19") + year
-            if (key := _key(year, int(match["m"]), int(match["d"]))) is not None:
-                yield min(match.span("d"), match.span("year"))[0], match.end(), "date", key
-    named = (_DAY_MONTH, _MONTH_DAY, _MONTH_YEAR) if any(part in text for part in _MONTH_PARTS) else ()
-    for pattern in named:
-        for match in pattern.finditer(text):
-            day = match.groupdict().get("d")
-            key = _key(match["year"] or "", _MONTHS[match["month"].casefold()], int(day) if day else None)
-            if key is not None:
-                yield *match.span(), "date", key
-    for match in _YEARS.finditer(text) if slashed else ():
+    short = [start for start, end in runs if end - start <= 2]
+    dotted = [start for start, end in runs if end - start <= 2 and text[end : end + 1] == "."]
+    found = [
+        *(at_runs(_ISO, text, [start for start, _ in runs]) if "-" in text else ()),
+        *at_runs(_DOTTED, text, dotted),
+        *(_DOTTED_DAY.finditer(text) if dotted else ()),
+        *(at_runs(_SLASHED, text, short) if slashed else ()),
+    ]
+    for match in found:
+        year = match["year"]
+        if len(year) == 2:
+            year = ("20" if int(year) < 70 else "19") + year
+        if (key := _key(year, int(match["m"]), int(match["d"]))) is not None:
+            yield min(match.span("d"), match.span("year"))[0], match.end(), "date", key
+    named: list[re.Match[str]] = []
+    if any(map(text.__contains__, _MONTH_PARTS)):
+        named = [*at_runs(_DAY_MONTH, text, short), *_MONTH_DAY.finditer(text), *_MONTH_YEAR.finditer(text)]
+    for match in named:
+        day = match.groupdict().get("d")
+        key = _key(match["year"] or "", _MONTHS[match["month"].casefold()], int(day) if day else None)
+        if key is not None:
+            yield *match.span(), "date", key
+    for match in at_runs(_YEARS, text, [start for start, _ in runs]) if slashed else ():
         first, second = match["a"], match["b"]
         second = first[:2] + second if len(second) == 2 else second
         yield *match.span("a"), "date", first
         yield *match.span("b"), "date", second
 
 
-def _times(text: str) -> Iterator[tuple[int, int, str, str]]:
+def _times(text: str, runs: Runs) -> Iterator[tuple[int, int, str, str]]:
     folded = text.casefold()
     patterns = [
         pattern
         for pattern, hints in ((_CLOCK12, ("am", "pm", "a.m", "p.m", "a. m", "p. m")), (_CLOCK, (":", "uhr")))
-        if any(hint in folded for hint in hints)
+        if any(map(folded.__contains__, hints))
     ]
     for pattern in patterns:
-        for match in pattern.finditer(text):
+        for match in at_runs(pattern, text, [start for start, end in runs if end - start <= 2]):
             groups = match.groupdict()
             minute = next((groups[name] for name in ("m", "m1", "m2", "m3") if groups.get(name)), "00")
             hour = int(match["h"])

@@ -6,11 +6,11 @@ All are functions of two texts; none knows a model. They are shown beside the la
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from core.contracts import metric
-from core.text import fold, language, stem, stop_words, words
+from core.text import fold, language, stem_set, stop_words, word_set, words
 
 _ARTICLES = {
     "en": frozenset({"a", "an", "the"}),
@@ -28,7 +28,7 @@ def normalised(text: str, language: str = "en") -> tuple[str, ...]:
 
 def common_language(*texts: str | None) -> str:
     """The language of the texts taken together ("de", "en", "other")."""
-    return language(" ".join(text for text in texts if text))
+    return language(*filter(None, texts))
 
 
 @metric(
@@ -66,7 +66,8 @@ def token_f1(answer: str, gold: str, language: str = "en") -> float:
     left, right = normalised(answer, language), normalised(gold, language)
     if not left or not right:
         return float(left == right)
-    shared = sum((Counter(left) & Counter(right)).values())
+    there = Counter(right)
+    shared = sum(min(count, there[word]) for word, count in Counter(left).items())
     return 2 * shared / (len(left) + len(right))
 
 
@@ -92,24 +93,33 @@ def rouge_l(answer: str, gold: str, language: str = "en") -> float:
 
 def lcs_length(left: Sequence[str], right: Sequence[str]) -> int:
     """Length of the longest common subsequence (Hyyrö's bit-parallel recurrence: one big integer as the row)."""
+    return lcs_of_places(places_of(left), len(left), right)
+
+
+def places_of(words_: Sequence[str]) -> dict[str, int]:
+    """Bits of the places at which each word stands."""
     places: dict[str, int] = {}
-    for index, word in enumerate(left):
+    for index, word in enumerate(words_):
         places[word] = places.get(word, 0) | (1 << index)
-    full = (1 << len(left)) - 1
+    return places
+
+
+def lcs_of_places(places: Mapping[str, int], n: int, right: Iterable[str]) -> int:
+    """`lcs_length` of a sequence of `n` words, given by its `places_of`, with another: for one held against many.
+    Words that the first does not have may be left out of the second."""
+    full = (1 << n) - 1
     row = full
-    for word in right:
-        matched = row & places.get(word, 0)
+    for found in filter(None, map(places.get, right)):
+        matched = row & found
         row = ((row + matched) | (row - matched)) & full
-    return len(left) - row.bit_count()
+    return n - row.bit_count()
 
 
 @lru_cache(maxsize=8_192)
 def content_set(text: str, language: str) -> frozenset[str]:
     """The set of stemmed content words; all words where nothing but function words is left ("Ja.")."""
-    every = words(text)
-    stops = stop_words(language)
-    kept = frozenset(stem(word, language) for word in frozenset(every) - stops)
-    return kept or frozenset(every)
+    every = word_set(text)
+    return stem_set(every - stop_words(language), language) or every
 
 
 @metric(

@@ -6,51 +6,79 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from core.metrics.cues import Cue
+
 _YES = re.compile(
     r"^\W*(ja|jawohl|doch|yes|yep|yeah|right|correct|richtig|stimmt|true|wahr)\b(?=\W|$)", re.IGNORECASE
 )
 _NO = re.compile(
     r"^\W*(nein|nee|no|nope|false|falsch|incorrect|unwahr)\b(?=\s*(?:[,.;:!–—-]|$))", re.IGNORECASE
 )
-_NEGATION = re.compile(
-    r"\b(?:nicht|kein(?:e|en|em|er|es|erlei)?|nie|niemals|nirgends|weder|ohne|niemand(?:em|en)?|nichts|keinesfalls|keineswegs"
-    r"|entfällt|entfallen|ausgeschlossen|ausgenommen|untersagt|verboten|unzulässig|unbenotet|unmöglich|verweigert|abgelehnt"
-    r"|not|no|never|none|nobody|nothing|neither|nor|without|cannot|can't|won't|don't|doesn't|didn't|isn't|aren't|wasn't|weren't"
-    r"|shouldn't|mustn't|couldn't|wouldn't|hasn't|haven't|hadn't|excluded|excluding|exempt(?:ed)?|forbidden|prohibited|except"
-    r"|excludes|impossible|unable|ungraded|denied|fails?|failed to)\b|n’t\b",
-    re.IGNORECASE,
+_NEGATION = Cue(
+    re.compile(
+        r"\b(?:nicht|kein(?:e|en|em|er|es|erlei)?|nie|niemals|nirgends|weder|ohne|niemand(?:em|en)?|nichts|keinesfalls|keineswegs"
+        r"|entfällt|entfallen|ausgeschlossen|ausgenommen|untersagt|verboten|unzulässig|unbenotet|unmöglich|verweigert|abgelehnt"
+        r"|not|no|never|none|nobody|nothing|neither|nor|without|cannot|can't|won't|don't|doesn't|didn't|isn't|aren't|wasn't|weren't"
+        r"|shouldn't|mustn't|couldn't|wouldn't|hasn't|haven't|hadn't|excluded|excluding|exempt(?:ed)?|forbidden|prohibited|except"
+        r"|excludes|impossible|unable|ungraded|denied|fails?|failed to)\b|n’t\b",
+        re.IGNORECASE,
+    ),
+    "nicht kein keine keinen keinem keiner keines keinerlei nie niemals nirgends weder ohne niemand niemandem niemanden nichts "
+    "keinesfalls keineswegs entfällt entfallen ausgeschlossen ausgenommen untersagt verboten unzulässig unbenotet unmöglich "
+    "verweigert abgelehnt not no never none nobody nothing neither nor without cannot t excluded excluding exempt exempted "
+    "forbidden prohibited except excludes impossible unable ungraded denied fail fails failed",
 )
 # "nicht nur", "not only", "no more than", "nicht später als": a negation that denies nothing.
-_EMPTY_NEGATION = re.compile(
-    r"\b(?:nicht (?:nur|mehr als|weniger als|später als|länger als|unter|über|zuletzt|bestandene\w*)|not (?:only|more than|less than"
-    r"|fewer than|later than|exceed(?:ing)?|passed)|no (?:more than|less than|fewer than|later than|doubt|matter)|without (?:a )?doubt"
-    r"|nichts anderes|nicht werktage|es sei denn|wenn nicht|if not|not to mention|ohne weiteres|failed)\b",
-    re.IGNORECASE,
+_EMPTY_NEGATION = Cue(
+    re.compile(
+        r"\b(?:nicht (?:nur|mehr als|weniger als|später als|länger als|unter|über|zuletzt|bestandene\w*)|not (?:only|more than|less than"
+        r"|fewer than|later than|exceed(?:ing)?|passed)|no (?:more than|less than|fewer than|later than|doubt|matter)|without (?:a )?doubt"
+        r"|nichts anderes|nicht werktage|es sei denn|wenn nicht|if not|not to mention|ohne weiteres|failed)\b",
+        re.IGNORECASE,
+    ),
+    "nicht nichts not no without sei ohne failed",
 )
-_ONLY = re.compile(
-    r"\b(?:nur|lediglich|ausschließlich|allein|only|solely|exclusively|merely)\b", re.IGNORECASE
+_ONLY = Cue(
+    re.compile(r"\b(?:nur|lediglich|ausschließlich|allein|only|solely|exclusively|merely)\b", re.IGNORECASE),
+    "nur lediglich ausschließlich allein only solely exclusively merely",
 )
-_BOTH = re.compile(
-    r"\b(?:beid(?:e|en|er|es|em)|both|jeweils|sämtlich(?:e|en|er)|alle[nrs]?|all|each|every|immer|always|gleichermaßen|either)\b",
-    re.IGNORECASE,
+_BOTH = Cue(
+    re.compile(
+        r"\b(?:beid(?:e|en|er|es|em)|both|jeweils|sämtlich(?:e|en|er)|alle[nrs]?|all|each|every|immer|always|gleichermaßen|either)\b",
+        re.IGNORECASE,
+    ),
+    "beide beiden beider beides beidem both jeweils sämtliche sämtlichen sämtlicher alle allen aller alles all each every immer "
+    "always gleichermaßen either",
 )
-_INCLUDES = re.compile(
-    r"\b(?:including|included|includes|einschließlich|inklusive|inkl|mitsamt|samt)\b",
-    re.IGNORECASE,
+_INCLUDES = Cue(
+    re.compile(
+        r"\b(?:including|included|includes|einschließlich|inklusive|inkl|mitsamt|samt)\b",
+        re.IGNORECASE,
+    ),
+    "including included includes einschließlich inklusive inkl mitsamt samt",
 )
 _MODALS = {
-    "duty": re.compile(
-        r"\b(?:muss|musst|müssen|müsste|must|shall|has to|have to|required|verpflichtet|pflicht|obligatory|mandatory|compulsory"
-        r"|obligatorisch|zwingend|erforderlich|notwendig|needs? to)\b",
-        re.IGNORECASE,
+    "duty": Cue(
+        re.compile(
+            r"\b(?:muss|musst|müssen|müsste|must|shall|has to|have to|required|verpflichtet|pflicht|obligatory|mandatory|compulsory"
+            r"|obligatorisch|zwingend|erforderlich|notwendig|needs? to)\b",
+            re.IGNORECASE,
+        ),
+        "muss musst müssen müsste must shall to required verpflichtet pflicht obligatory mandatory compulsory obligatorisch "
+        "zwingend erforderlich notwendig",
     ),
-    "permission": re.compile(
-        r"\b(?:kann|kannst|können|könnte|darf|darfst|dürfen|may|can|could|might|allowed|permitted|erlaubt|zulässig|möglich"
-        r"|possible|optional|freiwillig)\b",
-        re.IGNORECASE,
+    "permission": Cue(
+        re.compile(
+            r"\b(?:kann|kannst|können|könnte|darf|darfst|dürfen|may|can|could|might|allowed|permitted|erlaubt|zulässig|möglich"
+            r"|possible|optional|freiwillig)\b",
+            re.IGNORECASE,
+        ),
+        "kann kannst können könnte darf darfst dürfen may can could might allowed permitted erlaubt zulässig möglich possible "
+        "optional freiwillig",
     ),
-    "advice": re.compile(
-        r"\b(?:soll|sollen|sollte|sollten|should|ought|recommended|empfohlen)\b", re.IGNORECASE
+    "advice": Cue(
+        re.compile(r"\b(?:soll|sollen|sollte|sollten|should|ought|recommended|empfohlen)\b", re.IGNORECASE),
+        "soll sollen sollte sollten should ought recommended empfohlen",
     ),
 }
 
@@ -78,9 +106,9 @@ def stance(text: str) -> Stance:
     return Stance(
         answer=opening,
         negations=found,
-        only=bool(_ONLY.search(text)),
-        both=bool(_BOTH.search(text)),
-        includes=bool(_INCLUDES.search(text)),
+        only=_ONLY.occurs(text),
+        both=_BOTH.occurs(text),
+        includes=_INCLUDES.occurs(text),
         modality=frozenset(_modality(text, found)),
     )
 
@@ -102,8 +130,7 @@ def _modality(text: str, negations: tuple[tuple[int, int], ...]) -> list[str]:
 @lru_cache(maxsize=8_192)
 def negated(text: str) -> bool:
     """Whether a statement denies: an odd reading is not attempted, one negation is enough."""
-    found = _NEGATION.search(text)
-    if found is None:
+    if not _NEGATION.occurs(text):
         return False
     empty = [match.span() for match in _EMPTY_NEGATION.finditer(text)]
     return not empty or bool(_negations(text, empty))

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
-from core.metrics import moments, numerals
+from core.metrics import bounds, moments, numerals
 from core.metrics.units import dimension, in_base, unit_of
-from core.text import stop_words
+from core.text import stop_words, word_set
 
 # A length of time in other units (8 weeks, two months) is only about the same: 5 % either way.
 TOLERANCE = 0.05
@@ -49,27 +51,8 @@ _NUMBER = re.compile(
 )
 _GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75, "⅓": 1 / 3, "⅔": 2 / 3}
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*|[½¼¾⅓⅔]|(?<!\d)\d+-[^\W\d_]+", re.UNICODE)
+_DIGITS_AND_WORD = re.compile(r"\d-[^\W\d_]")
 _AFTER = re.compile(r"[\s -]*([^\W\d_][\w-]*|[%‰€$£°]\w?)")
-_MIN = re.compile(
-    r"(?:mindestens|wenigstens|minimum|minimal|at least|no(?:t)? (?:less|fewer) than|nicht weniger als"
-    r"|minimum of|mindestzahl von|nicht unter)\s*(?:[^\d.;:!?]{0,24})$",
-    re.IGNORECASE,
-)
-_MAX = re.compile(
-    r"(?:höchstens|maximal|maximum|max\.|at most|up to|no more than|not more than|nicht mehr als|bis zu|längstens"
-    r"|not exceed(?:ing)?|maximum of|nicht über)\s*(?:[^\d.;:!?]{0,24})$",
-    re.IGNORECASE,
-)
-_BOUND_HINT = re.compile(
-    r"[Mm]ind|[Ww]enig|[Mm]ini|[Ll]east|less|fewer|unter|[Hh]öchst|[Mm]ax|[Mm]ost|[Uu]p to|more|mehr|[Bb]is|[Ll]ängst|exceed|über"
-)
-_OR_MORE = re.compile(
-    r"^\s*(?:\w+\s+)?(?:oder mehr|or more|or higher|und mehr|at (?:the )?least)\b", re.IGNORECASE
-)
-_OR_LESS = re.compile(r"^\s*(?:\w+\s+)?(?:oder weniger|or less|or fewer|at (?:the )?most)\b", re.IGNORECASE)
-_ABOUT = re.compile(
-    r"(?:rund|etwa|ca\.|circa|ungefähr|about|approximately|roughly|around|knapp|nearly|almost)\s*$", re.I
-)
 _QUALIFIED = re.compile(
     r"(?:\bnur|genau|exakt|höchstens|mindestens|maximal|je(?:weils)?|noch|only|exactly|at (?:most|least)|just|precisely"
     r"|lediglich|single|einzig\w*|than|up to)\s+$",
@@ -81,11 +64,14 @@ _JOINED = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"\s*(?:bis(?: zu)?|to|–|—|-|through)\s*", re.IGNORECASE)
+_RANGE_ENDS = ("bis", "zu", "to", "–", "—", "-", "through", "und", "and")
+_UNIT = re.compile(r"^\s*[\w%€]+")
 _PAIR = re.compile(r"\s*(?:und|and|bis|to)\s*", re.IGNORECASE)
 _DIGITS = 18  # a longer run of digits is an identifier, not a quantity
 _FAR = 40  # characters between two numbers of one expression at most
 _WEAK_ARTICLES = frozenset("ein eine einen einem einer eines".split())
 _NO_NUMBER = frozenset({"seconds"})
+_start, _place = attrgetter("start"), attrgetter("start", "end")
 _COUNTED_SCALES = frozenset("dutzend dozen hundred thousand million billion milliarde".split())
 
 
@@ -97,15 +83,18 @@ def slots(text: str, language: str = "other") -> tuple[Slot, ...]:
     for start, end in spans:
         taken[start:end] = b"\x01" * (end - start)
     found: list[Slot] = []
-    for start, end, kind, key in moments.moments(text):
+    runs = moments.digit_runs(text)
+    for start, end, kind, key in moments.moments(text, runs):
         if 1 not in taken[start:end]:
             found.append(Slot(kind, None, key, start, end))
             taken[start:end] = b"\x01" * (end - start)
             spans.append((start, end))
     free = _mask(text, sorted(spans))
-    numbers = sorted([*_digits(free, language), *_number_words(free, language)], key=lambda slot: slot.start)
+    numbers = _digits(free, moments.digit_runs(free) if spans else runs, language)
+    if _may_have_number_words(text):
+        numbers = sorted([*numbers, *_number_words(free, language)], key=_start)
     numbers = _share_units(free, _ranges(free, _dropped_ordinals(free, numbers)))
-    return tuple(sorted([*found, *numbers], key=lambda slot: (slot.start, slot.end)))
+    return tuple(sorted([*found, *numbers], key=_place))
 
 
 def _mask(text: str, spans: list[tuple[int, int]]) -> str:
@@ -117,9 +106,17 @@ def _mask(text: str, spans: list[tuple[int, int]]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _digits(text: str, language: str) -> list[Slot]:
+def _signed(text: str, runs: moments.Runs) -> Iterator[int]:
+    """Where a number can begin: at a run of digits, or at the sign before it."""
+    for start, _ in runs:
+        if start and text[start - 1] in "-−":
+            yield start - 1
+        yield start
+
+
+def _digits(text: str, runs: moments.Runs, language: str) -> list[Slot]:
     found = []
-    for match in _NUMBER.finditer(text):
+    for match in moments.at_runs(_NUMBER, text, _signed(text, runs)):
         if len(match["digits"]) > _DIGITS:
             found.append(Slot("code", None, match["digits"], match.start(), match.end("digits")))
             continue
@@ -142,10 +139,18 @@ def _digits(text: str, language: str) -> list[Slot]:
     return found
 
 
+def _may_have_number_words(text: str) -> bool:
+    """Whether a word of the text may count something; in a compound with a hyphen a part of it does, or digits
+    stand before it."""
+    return (
+        any(map(_may_count, word_set(text)))
+        or _DIGITS_AND_WORD.search(text) is not None
+        or any(map(text.__contains__, _GLYPHS))
+    )
+
+
 def _number_words(text: str, language: str) -> list[Slot]:
     found: list[Slot] = []
-    if not any(map(_may_count, _WORD.findall(text.casefold()))):
-        return found
     tokens = list(_WORD.finditer(text))
     parts = [token.group().casefold() for token in tokens]
     past = 0
@@ -253,13 +258,9 @@ def _furnished(text: str, slot: Slot, *, directly: bool) -> Slot:
         if skipped and match.group(1)[0].isupper():
             break
         place, skipped = match.end(), skipped + 1
-    before = text[max(0, slot.start - 60) : slot.start]
-    after = text[end : end + 40]
-    hinted = bool(_BOUND_HINT.search(before))
-    bound = "min" if (hinted and _MIN.search(before)) or _OR_MORE.match(after) else ""
-    bound = bound or ("max" if (hinted and _MAX.search(before)) or _OR_LESS.match(after) else "")
-    about = bool(_ABOUT.search(before[-16:]))
+    before, after = text[max(0, slot.start - 60) : slot.start], text[end : end + 40]
     noun = "" if unit else noun
+    bound, about = bounds.bound(before, after), bounds.approximate(before)
     return Slot(slot.kind, value, "", slot.start, end, unit, noun, bound, slot.weak, about)
 
 
@@ -282,8 +283,10 @@ def _ranges(text: str, numbers: list[Slot]) -> list[Slot]:
         if right.start - left.end > _FAR:
             continue
         gap = text[left.end : right.start]
+        if not gap.rstrip().lower().endswith(_RANGE_ENDS):
+            continue
         if left.unit:  # "ten minutes and fifty minutes"
-            gap = re.sub(r"^\s*[\w%€]+", "", gap) if not _PAIR.fullmatch(gap) else gap
+            gap = _UNIT.sub("", gap) if not _PAIR.fullmatch(gap) else gap
         between = bool(_BETWEEN.search(text[max(0, left.start - 12) : left.start]))
         is_range = bool(_RANGE.fullmatch(gap)) or (between and bool(_PAIR.fullmatch(gap)))
         rising = left.value is not None and right.value is not None and left.value < right.value

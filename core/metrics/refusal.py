@@ -56,10 +56,12 @@ def is_refusal(text: str, language: str | None = None) -> Refusal:
     spoken = language or language_of(text)
     reliable = spoken in _SUPPORTED
     shown = spoken if reliable else "other"
-    plain = patterns.ASIDE.sub(lambda match: " " * len(match.group()), text.translate(_APOSTROPHES))
+    plain = text.translate(_APOSTROPHES)
+    if any(map(plain.__contains__, '„“«"')):
+        plain = patterns.ASIDE.sub(lambda match: " " * len(match.group()), plain)
     if patterns.TERSE.match(plain):
         return Refusal(True, (0, len(text)), shown, reliable or language_of(text) == "other")
-    if not patterns.HINT.search(plain):
+    if not patterns.hinted(plain):
         return Refusal(False, None, shown, reliable)
     tongues = ("de", "en") if reliable else ("de", "en", "fr", "es")
     refusing: tuple[int, int] | None = None

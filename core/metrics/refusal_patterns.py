@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from core.text import word_set
+
 _EN_SOURCE = (
     r"(?:documents?|contexts?|texts?|passages?|excerpts?|sources?|paragraphs?|sections?|articles?|materials?|files?|corpus"
     r"|knowledge base|handbook|manual|regulations?|information (?:given|provided)|results|pages?|snippets?|statutes?)"
@@ -149,6 +151,22 @@ HINT = re.compile(
     r"|weiß|keine|won't|rather|as an ai|als (?:ki|sprachmodell)",
     re.IGNORECASE,
 )
+# what each alternative needs, in lower case: looking for these first is cheap
+_WORDS = frozenset("nicht nichts not no none nothing never neither non ne".split())
+_PARTS = (
+    "n't", "kein", "cannot", "unable", "declin", "refus", "ablehn", "lehne", "passen", "überf", "fehl", "missing", "absent", "silent",
+    "schweig", "unknown", "unbekannt", "unzureichend", "unclear", "unklar", "unavailable", "unsure", "uncertain", "insufficient",
+    "außerhalb", "outside", "beyond", "übersteig", "lack", "omit", "limited", "too little", "only", "fail", "impossib", "aucune",
+    "afraid", "would need", "need more", "weiß", "won't", "rather", "as an ai", "als ki", "als sprachmodell",
+)  # fmt: skip
+
+
+def hinted(text: str) -> bool:
+    """Whether a text has any word by which it may decline; without one it does not."""
+    lowered = text.lower()
+    possible = not _WORDS.isdisjoint(word_set(text)) or any(map(lowered.__contains__, _PARTS))
+    return possible and HINT.search(text) is not None
+
 
 # Somebody else's words, conditions and cases: nothing in them is said by the speaker about the question.
 ASIDE = re.compile(r"„[^“”]*[“”]|“[^”]*”|«[^»]*»|\"[^\"]*\"")
