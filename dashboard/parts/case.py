@@ -96,7 +96,7 @@ def verdict_line(found: Details, run: Run) -> None:
             )
         for name in result.unchecked if result else ():
             st.badge(f"unchecked: {wording.title(name)}", color="gray", help="This check could not be made")
-    if result and result.reasons:
+    if result and result.reasons and result.failure is None:
         said = "; ".join(reason(each) for each in result.reasons)
         widgets.quote(said[:1].upper() + said[1:])
     facts = []

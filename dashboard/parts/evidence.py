@@ -79,7 +79,7 @@ def _hit(hit: Hit, grade: int | None, cited: bool, opened: bool, quotes: list[st
                     " · ".join(
                         f"{wording.title(name)} {wording.plain(value) if isinstance(value, int | float) else value}"
                         for name, value in hit.parts.items()
-                        if value is not None
+                        if value not in (None, "")
                     )
                 )
             )

@@ -44,7 +44,7 @@ def draw(setting: dict[str, Any], described: dict[str, Any], values: dict[str, A
             label,
             options,
             index=options.index(default) if default in options else None,
-            format_func=lambda each: KIND_WORDS.get(each, str(each)),
+            format_func=lambda each: KIND_WORDS.get(each) or wording.setting(each),
             **common,
         )
     kind, nullable = _type(setting)

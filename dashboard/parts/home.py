@@ -18,7 +18,7 @@ def attention(found: Sequence[dict[str, Any]], n_jobs: int) -> str:
     """What needs somebody today, in one sentence."""
     troubled = [(each["suite"], trouble) for each in found if (trouble := _trouble(each))]
     sets = wording.plural(len(found), "question set")
-    text = f"Nothing needs you: no gate failed, nothing regressed and nothing broke in {sets}."
+    text = f"No gate failed, nothing regressed and nothing broke in {sets}."
     if troubled:
         named = [f"{suite} ({trouble})" for suite, trouble in troubled[:MOST_NAMED]]
         more = len(troubled) - len(named)

@@ -32,10 +32,13 @@ def test_without_a_sweep_the_page_says_what_would_be_here(
 
 def test_the_sweep_names_no_configuration_by_its_slug(monkeypatch: pytest.MonkeyPatch, swept: Path) -> None:
     app = visit(monkeypatch, swept, "sweep")
-    said = text_of(app)
-    assert "scores best on these 19 questions" in said
-    assert "statistically" in said
-    assert "fixed_words_" not in said
+    said = text_of(app).replace("\\", "")
+    assert "is best:" in said
+    assert "on 19 questions" in said
+    assert "cannot be told from it" in said
+    assert "expect" in said
+    assert "on new questions" in said
+    assert "fixed_words" not in said, "configurations and settings are named in words"
     assert len(charts(app)) == 2
     assert "They disagree on" in said
     assert param(app, "sweep")

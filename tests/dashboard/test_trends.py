@@ -59,7 +59,9 @@ def test_errors_and_repeats(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     stores.failures(tmp_path / "plumbline.db")
     app = visit(monkeypatch, tmp_path / "plumbline.db", "trends")
     app.session_state["flaky_open"] = True
-    assert charts(sound(app.run()))
+    app = sound(app.run())
+    assert not charts(app), "one run is a figure and no line"
+    assert "in the newest run" in text_of(app)
 
 
 def test_a_baseline_is_pinned_and_taken_away(monkeypatch: pytest.MonkeyPatch, history: Path) -> None:
