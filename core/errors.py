@@ -6,7 +6,8 @@
     ├── InputError             a file is missing or malformed                exit 2
     ├── SystemFailure          the system failed on a case: the case is ERROR, the run goes on
     ├── JudgeFailure           no judgement, or an unusable one: likewise
-    └── StoreError             the store cannot be read or written
+    ├── StoreError             the store cannot be read or written
+    └── SweepStopped           somebody asked a sweep to stop: what was run is stored
 
 Foreign exceptions (httpx, anthropic, pypdf, openpyxl, sqlite3) are translated where they arise, `from error`.
 """
@@ -95,6 +96,16 @@ class StoreError(EvalError):
     """The store cannot be read or written."""
 
     exit_code = 2
+
+
+class SweepStopped(EvalError):
+    """Somebody asked the sweep to stop. What was answered is stored, and it can be resumed by its id."""
+
+    def __init__(self, sweep_id: str) -> None:
+        self.sweep_id = sweep_id
+        super().__init__(
+            f"the sweep {sweep_id} was stopped; what was answered is stored, and it can be resumed"
+        )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -7,16 +7,19 @@ import os
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core import pipeline
 from core.deferred import Deferred
 from core.demo import demo_settings
-from core.errors import EvalError
+from core.errors import EvalError, SweepStopped
 from core.records import Run
 from core.settings import load_settings
 from core.store.runs import Store
+from core.sweep import SweepProgress, run_sweep
+from core.sweep_grid import load_sweep
 from core.tasks import is_audit
 
 _AUDIT: Deferred[Callable[..., Run]] = Deferred({"run": "core.audit.running:run_audit"})
@@ -44,6 +47,14 @@ def work(job_id: str, store: Store) -> int:
     return 0
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a job came to: the id of its sweep, and "sealed" or "cancelled"."""
+
+    id: str
+    status: str
+
+
 def _beat(store: Store, job_id: str, ended: threading.Event) -> None:
     """A sign of life every two seconds, so that parsing a large folder does not look like a lost process."""
     while not ended.wait(2.0):
@@ -67,4 +78,27 @@ def _demo(settings: dict[str, Any], store: Store, job_id: str) -> Run:
     return pipeline.run(demo_settings(folder), store=store, job_id=job_id)
 
 
-_WORKERS: dict[str, Callable[[dict[str, Any], Store, str], Run]] = {"run": _run, "demo": _demo}
+def _sweep(settings: dict[str, Any], store: Store, job_id: str) -> Ended:
+    """The settings of a sweep file; `race` stops losers early, `resume` goes on with a sweep by its id."""
+    wanted = {"output_dir": str(Path(store.path).parent), **settings}
+    resume, racing = wanted.pop("resume", None), bool(wanted.pop("race", False))
+    design = load_sweep(wanted)
+
+    def tell(event: SweepProgress) -> None:
+        if not event.done:
+            store.start_job(job_id, event.sweep_id, event.total)
+        failed = f", {event.failed} failed" if event.failed else ""
+        store.beat(job_id, event.done, f"{event.done} of {event.total} configurations{failed}")
+
+    try:
+        result = run_sweep(design, store=store, resume=resume, racing=racing, on_event=tell, job_id=job_id)
+    except SweepStopped as stopped:
+        return Ended(stopped.sweep_id, "cancelled")
+    return Ended(result.sweep_id, "sealed")
+
+
+_WORKERS: dict[str, Callable[[dict[str, Any], Store, str], Run | Ended]] = {
+    "run": _run,
+    "demo": _demo,
+    "sweep": _sweep,
+}

@@ -64,6 +64,7 @@ class Options:
     only_cases: frozenset[str] | None = None
     folder: Path | None = None
     common: Path | None = None
+    stop: Callable[[], bool] | None = None
     on_event: Callable[[Progress], None] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -343,7 +344,10 @@ class _Recorder:
             )
 
     def cancelled(self) -> bool:
-        return bool(self.options.job_id and not self.outputs and self.store.cancelled(self.options.job_id))
+        if self.outputs:
+            return False  # what was answered is stored first
+        job, stop = self.options.job_id, self.options.stop
+        return bool(job and self.store.cancelled(job)) or (stop is not None and stop())
 
 
 # --- sealing --------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from typing import Any
 from core import pipeline, provenance
 from core.attribution import Attribution
 from core.attribution.trace import Trace
-from core.errors import ConfigError, EvalError, StoreError
+from core.errors import ConfigError, EvalError, StoreError, SweepStopped
 from core.inputs.cases import load_questions
 from core.inputs.documents import load_documents
 from core.records import Run
@@ -55,8 +55,9 @@ class Failed:
 
 @dataclass(slots=True)
 class SweepProgress:
-    """What `on_event` is told after each configuration."""
+    """What `on_event` is told: once at the start and after each configuration."""
 
+    sweep_id: str
     done: int
     total: int
     failed: int
@@ -89,35 +90,39 @@ def run_sweep(
     racing: bool = False,
     ladder: bool = True,
     on_event: Callable[[SweepProgress], None] | None = None,
+    job_id: str | None = None,
 ) -> SweepResult:
     """Run a sweep and compare its configurations.
 
     `jobs` processes (all cores by default); `resume` is the id, the name or the folder of a sweep that was
     stopped: complete runs are kept and unfinished ones continued. `racing` stops configurations that are shown to
     be worse. `ladder` runs the oracle ladder on failures of the best one, where the system can be intervened on.
-    Raises ConfigError or InputError before anything runs; StoreError when every configuration failed.
+    `job_id` names the job whose cancel request stops the sweep after the question it is at. Raises ConfigError or
+    InputError before anything runs; StoreError when every configuration failed; SweepStopped.
     """
     started = time.perf_counter()
     base = design.base
     store = store or Store(pipeline.store_path(base))
     sweep_id, folder = _open(design, resume)
     stages = Stages(Path(base.cache_dir))
+    total, done = len(design.configurations), 0
+    tell = on_event or (lambda _: None)
+    tell(SweepProgress(sweep_id, done, total, 0))
     _prepare(design, stages)
     raced = race(design, stages, seed=base.seed) if racing else RaceOutcome({}, frozenset())
-    work = Work(
-        str(store.path), sweep_id, str(folder), base.cache_dir, _known(store, sweep_id) if resume else {}
-    )
+    known = _known(store, sweep_id) if resume else {}
+    work = Work(str(store.path), sweep_id, str(folder), base.cache_dir, known, job_id)
     counts = Counter(stages.counts)
     failed: dict[str, str] = {}
-    total, done = len(design.configurations), 0
     for outcomes, counted in execute(design, work, jobs or os.cpu_count() or 1, stages, raced):
         counts.update(counted)
         for name, error in outcomes:
             done += 1
             if error is not None:
                 failed[name] = error
-            if on_event is not None:
-                on_event(SweepProgress(done, total, len(failed), name))
+            tell(SweepProgress(sweep_id, done, total, len(failed), name))
+    if job_id and store.cancelled(job_id):
+        raise SweepStopped(sweep_id)
     return _conclude(design, store, sweep_id, folder, failed, counts, raced, ladder, stages, started)
 
 

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,14 @@ from core.sweep_race import RaceOutcome
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a process must know: where to store, and what an earlier attempt left."""
+    """What a process must know: where to store, what an earlier attempt left, and the job that can stop it."""
 
     store_path: str
     sweep_id: str
     folder: str
     cache_dir: str
     known: Mapping[str, tuple[str, str]]
+    job_id: str | None = None
 
 
 Outcome = tuple[list[tuple[str, str | None]], Counter[str]]
@@ -84,6 +86,8 @@ def _run_batch(
     before = Counter(stages.counts)
     outcomes: list[tuple[str, str | None]] = []
     for configuration in batch:
+        if work.job_id and store.cancelled(work.job_id):
+            break
         try:
             _run_one(configuration, work, raced, stages, store)
             outcomes.append((configuration.name, None))
@@ -109,6 +113,8 @@ def _run_one(
     }
     if run_id:
         options["resume"] = run_id
+    if work.job_id:
+        options["stop"] = partial(store.cancelled, work.job_id)
     if configuration.name in raced.asked:
         options["only_cases"] = raced.asked[configuration.name]
     pipeline.run(settings, store=store, stages=stages, **options)

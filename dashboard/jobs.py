@@ -16,6 +16,7 @@ from core.errors import StoreError
 from core.store.runs import Store
 from dashboard.queries import jobs, source
 
+RESUMABLE = ("run", "sweep")
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -39,9 +40,9 @@ def start_demo(token: str) -> str:
 
 
 def resume(job: dict[str, Any], *, token: str) -> str:
-    """Go on with the run of a job that was stopped, failed or lost: only what is missing is asked."""
+    """Go on with the run or sweep of a job that was stopped, failed or lost: only what is missing is asked."""
     settings = dict(job["settings"])
-    if job.get("run_id") and job["kind"] == "run":
+    if job.get("run_id") and job["kind"] in RESUMABLE:
         settings["resume"] = job["run_id"]
     return start(settings, token=token, kind=job["kind"])
 

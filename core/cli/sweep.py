@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -51,7 +52,7 @@ from core.sweep_plan import plan_sweep
 @click.option(
     "--plan", is_flag=True, help="Show how many of each stage would run, time and money, and run nothing."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the ranking as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the ranking (or the plan) as JSON.")
 @click.option("--quiet", is_flag=True, help="Print only what is concluded.")
 def sweep(config: str | None, **flags: Any) -> None:
     """Run many configurations that share stages, and rank them.
@@ -65,7 +66,8 @@ def sweep(config: str | None, **flags: Any) -> None:
     if flags["plan"]:
         path = pipeline.store_path(design.base)
         store = Store(path, readonly=True) if path.exists() else None
-        click.echo("\n".join(plan_sweep(design, jobs=jobs, store=store).lines()))
+        planned = plan_sweep(design, jobs=jobs, store=store)
+        click.echo(json.dumps(asdict(planned)) if flags["as_json"] else "\n".join(planned.lines()))
         return
     console = Console(stderr=True)
     quiet = flags["quiet"] or flags["as_json"]
@@ -125,6 +127,8 @@ def _value(text: str) -> Any:
 
 
 def _tell(console: Console, event: SweepProgress) -> None:
+    if not event.message:
+        return  # it has only begun
     failed = f", {event.failed} failed" if event.failed else ""
     console.print(
         f"{event.done} of {event.total}{failed}  {escape(event.message)}", style="dim", highlight=False

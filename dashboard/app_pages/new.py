@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import widgets, wording
-from dashboard.parts import form, prefill, progress
+from dashboard.parts import form, prefill, progress, sweep_form
 from dashboard.queries import descriptions, jobs
 
 st.title("New run")
@@ -25,5 +25,20 @@ if described.get("error"):
     st.stop()
 
 prefill.take()
-form.start_button(form.ask(described))
+chosen = st.segmented_control(
+    "What to start",
+    ["run", "sweep"],
+    format_func=lambda kind: "One run" if kind == "run" else "A sweep: many configurations",
+    default="run",
+    required=True,
+    key="start",
+    bind="query-params",
+    label_visibility="collapsed",
+    help="A sweep runs every combination of the settings you vary on the same questions and says which choice made the difference.",
+)
+given = form.ask(described)
+if chosen == "sweep":
+    sweep_form.start(sweep_form.ask(described, given))
+else:
+    form.start_button(given)
 progress.live_jobs()

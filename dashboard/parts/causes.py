@@ -289,7 +289,11 @@ def advice(sweep_id: str, table: pd.DataFrame, names: dict[str, str]) -> None:
             )
             changed = flags(str(item.get("command") or ""))
             if base and changed:
-                prefill.link("Open New run filled in", {**base, **changed})
+                with st.container(horizontal=True):
+                    prefill.link("Open New run filled in", {**base, **changed})
+                    factors = {n: [base.get(n), v] for n, v in changed.items() if n in base and base[n] != v}
+                    if factors and all(before is not None for before, _ in factors.values()):
+                        prefill.link("Compare both in a sweep", base, "compare_arrows", factors)
             if item.get("command"):
                 st.code(item["command"], language="bash", wrap_lines=True)
 

@@ -94,7 +94,7 @@ def _group(
     """The inputs of one group; `values` and `given` take what was chosen. A part that is closed keeps it."""
     if not any(applies(each["name"], settings, values) for each in members):
         return
-    st.subheader(title)
+    st.header(title)
     with st.grid(3, min_column_width=240):
         for each in members:
             if not applies(each["name"], settings, values):
@@ -132,25 +132,26 @@ def start_button(given: dict[str, Any]) -> None:
         "Start the run",
         type="primary",
         icon=":material/play_arrow:",
-        on_click=widgets.guarded(_start),
-        args=(given,),
+        on_click=widgets.guarded(start),
+        args=(given, "run"),
         key="start_run",
     )
 
 
-def _start(given: dict[str, Any]) -> None:
+def start(given: dict[str, Any], kind: str) -> None:
+    """Start a job with these settings: a run or a sweep."""
     named = [path for name in PATHS for path in _many(given.get(name))]
     outside = [path for path in named if not uploads.may_read(path, st.context.ip_address)]
     if outside:
         raise StoreError(f"from another machine only uploads can be used, not {', '.join(outside)}")
     # the same settings make one job for as long as it is under way, however often the button is pressed
     nonce = st.session_state.setdefault("new_nonce", progress.new_token())
-    token = _token(given, nonce)
+    token = _token(given, nonce + kind)
     job = job_queries.by_token(token)
     if job is not None and job["status"] not in job_queries.LIVE:
         st.session_state["new_nonce"] = progress.new_token()
-        token = _token(given, st.session_state["new_nonce"])
-    st.session_state["my_job"] = jobs.start(given, token=token)
+        token = _token(given, st.session_state["new_nonce"] + kind)
+    st.session_state["my_job"] = jobs.start(given, token=token, kind=kind)
 
 
 def _token(given: dict[str, Any], nonce: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from dashboard import widgets
-from dashboard.parts import form_fields
+from dashboard.parts import form_fields, sweep_form
 from dashboard.queries import descriptions, source
 
 PARAM = "settings"
@@ -29,12 +29,21 @@ LEFT_OUT = frozenset(
 )
 
 
-def link(label: str, settings: Mapping[str, Any], icon: str = "add_circle") -> None:
-    """A link that opens New run filled in with these settings; nothing in review mode."""
+def link(
+    label: str,
+    settings: Mapping[str, Any],
+    icon: str = "add_circle",
+    factors: Mapping[str, Sequence[Any]] | None = None,
+) -> None:
+    """A link that opens New run filled in with these settings; nothing in review mode. With `factors` (a setting and
+    its values) it opens a sweep over them."""
     if source.review_mode():
         st.caption("Start it in a terminal; this dashboard only shows runs.")
         return
-    filled: dict[str, Any] = {PARAM: json.dumps(changed(settings), ensure_ascii=False, sort_keys=True)}
+    held = changed(settings) | ({"factors": dict(factors)} if factors else {})
+    filled: dict[str, Any] = {PARAM: json.dumps(held, ensure_ascii=False, sort_keys=True)}
+    if factors:
+        filled["start"] = "sweep"
     widgets.link_to("new", label, icon=icon, **filled)
 
 
@@ -64,6 +73,7 @@ def take() -> None:
     if not isinstance(given, dict):
         st.warning("The form keeps its defaults.", title="The settings of this link cannot be read")
         return
+    sweep_form.fill(given.pop("factors", None))
     known = {each["name"]: each for each in descriptions.description()["settings"]}
     for name, each in known.items():
         if name not in LEFT_OUT:

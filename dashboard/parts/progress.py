@@ -35,7 +35,7 @@ def _jobs() -> None:
 
 
 def _card(job: dict[str, Any]) -> None:
-    name = job["settings"].get("run_name") or {"demo": "Demo"}.get(job["kind"], "Run")
+    name = job["settings"].get("run_name") or {"demo": "Demo", "sweep": "Sweep"}.get(job["kind"], "Run")
     with st.container(border=True, key=f"job_{job['id']}"):
         status = job["status"]
         if status in job_queries.LIVE:
@@ -62,6 +62,8 @@ def _progress_text(job: dict[str, Any], name: str) -> str:
         return f"{name}: waiting to start"
     if job["status"] == "cancelling":
         return f"{name}: stopping after the question it is at"
+    if job["kind"] == "sweep" and job["total"]:
+        return _sweep_text(job, name)
     if not job["total"]:
         doing = widgets.escaped(job["message"]) or "preparing documents and index"
         return f"{name}: {doing}"
@@ -71,14 +73,24 @@ def _progress_text(job: dict[str, Any], name: str) -> str:
     return text
 
 
+def _sweep_text(job: dict[str, Any], name: str) -> str:
+    if not job["done"]:
+        return f"{name}: reading documents and making indexes for {wording.plural(job['total'], 'configuration')}"
+    if job["done"] >= job["total"]:
+        return f"{name}: comparing the configurations"
+    left = f", about {wording.duration(max(job['left'], 1) * 1000)} left" if job["left"] is not None else ""
+    return f"{name}: {widgets.escaped(job['message'])} complete{left}"
+
+
 def _ended(job: dict[str, Any], name: str) -> None:
     problems = [line.removeprefix("  - ") for line in job["error"].splitlines() if line.startswith("  - ")]
     if problems:
-        _problems(problems)
+        problems_found(problems)
         return
     words = {"failed": "failed", "cancelled": "was stopped", "lost": "has not been heard of"}
-    stored = f"{wording.plural(job['done'], 'answer')} stored" if job["done"] else "no question was asked yet"
-    resumable = bool(job.get("run_id")) and job["kind"] == "run"
+    unit = "configuration" if job["kind"] == "sweep" else "answer"
+    stored = f"{wording.plural(job['done'], unit)} stored" if job["done"] else f"no {unit} was complete yet"
+    resumable = bool(job.get("run_id")) and job["kind"] in jobs.RESUMABLE
     what = "Resume goes on where it stopped." if resumable else "Start it again when the cause is mended."
     (st.info if job["status"] == "cancelled" else st.error)(
         f"Nothing is lost: {stored}. {what}",
@@ -99,7 +111,7 @@ def _ended(job: dict[str, Any], name: str) -> None:
         _open_run(job)
 
 
-def _problems(problems: list[str]) -> None:
+def problems_found(problems: list[str]) -> None:
     """What core found wrong with the settings, by key."""
     st.warning(
         "Nothing has run. Mend these and start again:\n"
@@ -121,7 +133,10 @@ def _resume(job: dict[str, Any]) -> None:
 
 
 def _open_run(job: dict[str, Any]) -> None:
-    if job.get("run_id") and (found := runs.resolve(job["run_id"])):
+    if job["kind"] == "sweep":
+        if job.get("run_id"):
+            widgets.link_to("sweep", "Open the sweep", sweep=job["run_id"])
+    elif job.get("run_id") and (found := runs.resolve(job["run_id"])):
         widgets.link_to("run", f"Open {found['name']}", found)
 
 

@@ -123,7 +123,8 @@ def test_a_stopped_sweep_goes_on_where_it_stopped(corpus):
 
     def stop(event):
         seen.append(event)
-        raise KeyboardInterrupt
+        if event.done:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run_sweep(design, jobs=1, on_event=stop)
