@@ -269,3 +269,26 @@ def test_large_suites_take_the_t_test() -> None:
     assert worse is not None
     assert same.p == pytest.approx(0.5, abs=1e-6)
     assert worse.p < 1e-6
+
+
+def test_a_policy_that_cannot_decide_is_refused_with_everything_wrong_in_it(tmp_path: Path) -> None:
+    metrics = ({"name": "pass_rate", "margin": 5}, {"name": "hit_at_k", "min": 90}, {"name": "mrr_at_kk"})
+    policy = GatePolicy.model_validate({"metrics": metrics, "must_pass": ["nobody"]})
+    with Store(tmp_path / "plumbline.db") as store:
+        store_run(store, a_run("a"), ["PASS", "PASS"], hit_at_k=[1.0, 1.0])
+        new = a_run("b", created_at="2026-01-02T00:00:00+00:00")
+        store_run(store, new, ["PASS", "FAIL"], hit_at_k=[1.0, 0.0])
+        with pytest.raises(ConfigError) as wrong:
+            decide(store, "b", "a", policy)
+    assert [problem.where for problem in wrong.value.problems] == [
+        "metrics.0.margin",
+        "metrics.1.min",
+        "metrics.2.name",
+        "must_pass",
+    ]
+
+
+def test_a_metric_may_be_named_alone() -> None:
+    assert [metric.name for metric in GatePolicy.model_validate({"metrics": ["hit_at_k"]}).metrics] == [
+        "hit_at_k"
+    ]

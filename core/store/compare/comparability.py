@@ -53,6 +53,8 @@ def problems(a: Run, b: Run, n_shared: int) -> list[Problem]:
         )
     if not n_shared:
         found.append(Problem("refused", "cases", "the two runs have no case in common", a.suite, b.suite))
+    if a.kind != b.kind:
+        return found
     for run in (a, b):
         if run.status != "sealed":
             found.append(

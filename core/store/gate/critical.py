@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.errors import ConfigError, Problem, nearest
+from core.errors import Problem, nearest
 from core.records import Run
 from core.statistics.repeats import predictive_tail
 from core.store.compare.loading import Table
@@ -30,15 +30,18 @@ class Critical:
     why: str
 
 
+def unknown_cases(table: Table, wanted: Sequence[str]) -> list[Problem]:
+    """A problem for each name the run has no case for."""
+    known = list(table.place)
+    return [
+        Problem("must_pass", f"the run has no case '{name}'{nearest(name, known)}")
+        for name in wanted
+        if name not in table.place
+    ]
+
+
 def judge_critical(store: Store, table: Table, wanted: Sequence[str]) -> list[Critical]:
-    """Judge the cases of a policy. ConfigError for a name the run has no case for."""
-    unknown = [name for name in wanted if name not in table.place]
-    if unknown:
-        known = list(table.place)
-        raise ConfigError(
-            "the policy names cases the run does not have",
-            [Problem("must_pass", f"no case '{name}'{nearest(name, known)}") for name in unknown],
-        )
+    """Judge the cases of a policy, all of which the run has."""
     return [_judge(store, table, name) for name in dict.fromkeys(wanted)]
 
 

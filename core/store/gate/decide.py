@@ -17,7 +17,7 @@ from core.statistics.power import all_pass_needed
 from core.store.compare import Comparison, MetricDifference, compare_runs
 from core.store.compare.differences import pass_values
 from core.store.compare.loading import Table, load_table
-from core.store.gate.critical import Critical, judge_critical
+from core.store.gate.critical import Critical, judge_critical, unknown_cases
 from core.store.gate.policy import PASS_RATE, RATE_MARGIN, SCORE_MARGIN, GateMetric, GatePolicy
 from core.store.gate.rule import Evidence, gather, verdict
 from core.store.runs import Store
@@ -117,7 +117,7 @@ def decide(store: Store, candidate: str, baseline: str, policy: GatePolicy, *, s
     base = resolve_baseline(store, run, baseline)
     comparison = compare_runs(store, base.id, run.id, seed=seed, max_error_rate=policy.max_error_rate)
     a, b = load_table(store, base), load_table(store, run)
-    _check_names(policy, b)
+    _check_fit(policy, b)
     refusals = [problem.message for problem in comparison.problems if problem.severity == "refused"]
     critical = tuple(judge_critical(store, b, policy.must_pass))
     metrics = tuple(_gated(policy, comparison, a, b, seed)) if not refusals else ()
@@ -145,7 +145,7 @@ def decide(store: Store, candidate: str, baseline: str, policy: GatePolicy, *, s
     )
 
 
-def _check_names(policy: GatePolicy, table: Table) -> None:
+def _check_fit(policy: GatePolicy, table: Table) -> None:
     known = [PASS_RATE, *table.metrics]
     found = []
     for i, metric in enumerate(policy.metrics):
@@ -159,8 +159,23 @@ def _check_names(policy: GatePolicy, table: Table) -> None:
             found.append(
                 Problem(f"metrics.{i}.name", f"'{metric.name}' has no better direction and cannot gate")
             )
+        elif table.info(metric.name).kind in ("binary", "bounded"):
+            found += _beyond_a_share(i, metric)
+    found += unknown_cases(table, policy.must_pass)
     if found:
         raise ConfigError("the policy does not fit the run", found)
+
+
+def _beyond_a_share(i: int, metric: GateMetric) -> list[Problem]:
+    """Limits of a figure between 0 and 1 that nothing could break, or nothing could keep."""
+    hint = "the figure lies between 0 and 1: 5 points are 0.05"
+    given = {"margin": metric.margin, "min": metric.min, "max": metric.max}
+    problems = []
+    for name, value in given.items():
+        outside = value is not None and (value >= 1 if name == "margin" else not 0 <= value <= 1)
+        if outside:
+            problems.append(Problem(f"metrics.{i}.{name}", f"{value:g} decides nothing", hint=hint))
+    return problems
 
 
 def _gated(policy: GatePolicy, comparison: Comparison, a: Table, b: Table, seed: int) -> list[Gated]:

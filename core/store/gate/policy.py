@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from core.config_files import read_mapping, validate
 
@@ -26,13 +26,19 @@ class GateMetric(BaseModel):
     max: float | None = None
 
 
+def _by_name(given: Any) -> Any:
+    return {"name": given} if isinstance(given, str) else given
+
+
 class GatePolicy(BaseModel):
     """A gate.yaml. `mode`: detect asks whether a drop is shown (for CI), prove whether non-inferiority is (for
     releases). `alpha` is the one-sided family-wise error over the metrics."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    metrics: tuple[GateMetric, ...] = Field((GateMetric(name=PASS_RATE),), min_length=1, max_length=5)
+    metrics: tuple[Annotated[GateMetric, BeforeValidator(_by_name)], ...] = Field(
+        (GateMetric(name=PASS_RATE),), min_length=1, max_length=5
+    )
     must_pass: tuple[str, ...] = ()
     max_error_rate: float = Field(0.05, ge=0, le=1)
     mode: Mode = "detect"

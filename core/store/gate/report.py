@@ -134,8 +134,8 @@ def _case_list(title: str, pairs: list[Pair]) -> list[str]:
     lines = [f"<details><summary>{title} ({len(pairs)})</summary>", ""]
     for pair in pairs[:_LISTED]:
         before, after = (side.verdict if side else "–" for side in (pair.a, pair.b))
-        reason = f" ({pair.b.reason})" if pair.b and pair.b.reason not in ("", "ok") else ""
-        lines.append(f"- {escape(pair.id)}: {before} → {after}{escape(reason)}: {escape(pair.query[:160])}")
+        reason = f" ({escape(pair.b.reason)})" if pair.b and pair.b.reason not in ("", "ok") else ""
+        lines.append(f"- {escape(pair.id)}: {before} → {after}{reason}: {escape(pair.query[:160])}")
     if len(pairs) > _LISTED:
         lines.append(f"- and {len(pairs) - _LISTED} more")
     return [*lines, "", "</details>", ""]
