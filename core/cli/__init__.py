@@ -96,3 +96,8 @@ def main() -> None:
     except EvalError as error:
         click.echo(f"plumbline: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        click.echo(f"plumbline: {error.filename}: {error.strerror}", err=True)
+        sys.exit(2)

@@ -120,8 +120,8 @@ class RunSettings(BaseModel):
         applies={"classifier_type": ["prepared_rag_results"]},
         factor=False,
     )
-    column_map: dict[str, str] = setting(
-        {}, "role → column of the prepared file", group="inputs", applies=PREPARED, factor=False
+    column_map: dict[str, str | list[str]] = setting(
+        {}, "role → column (or columns) of the prepared file", group="inputs", applies=PREPARED, factor=False
     )
     hierarchy_scheme: Literal["official", "two_digit_steps", "catalog"] = setting(
         "official", "levels of the code list", group="inputs", applies=CODED, factor=False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import json
+import os
 import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -138,6 +139,7 @@ def check(settings: RunSettings) -> list[Problem]:
             except UnknownNameError as error:
                 problems.append(Problem(field, error.message))
     problems += _wrong_options(settings)
+    problems += _not_writable(settings)
     needed = {
         "document_qa": ["docs", "questions"],
         "ted_cpv": ["cpv_catalog", "cpv_queries"],
@@ -174,3 +176,23 @@ def _wrong_options(settings: RunSettings) -> list[Problem]:
     except ConfigError as error:
         return [Problem("retriever", each.message) for each in error.problems]
     return []
+
+
+def _not_writable(settings: RunSettings) -> list[Problem]:
+    """Places a run writes to that cannot be made or written."""
+    problems = []
+    for field in ("output_dir", "cache_dir", "store_path"):
+        given = getattr(settings, field)
+        if given is None:
+            continue
+        place = Path(given).expanduser().absolute()
+        if field == "store_path" and not place.is_dir():
+            place = place.parent
+        there = next(each for each in (place, *place.parents) if each.exists())
+        if field == "store_path" and Path(given).is_dir():
+            problems.append(Problem(field, f"is a folder, not a file: {given}"))
+        elif not there.is_dir():
+            problems.append(Problem(field, f"{there} is a file, not a folder"))
+        elif not os.access(there, os.W_OK | os.X_OK):
+            problems.append(Problem(field, f"{there} cannot be written to"))
+    return problems

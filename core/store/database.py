@@ -149,7 +149,10 @@ class Database:
             writable = os.access(self.path.parent, os.W_OK)
             how = "mode=ro" if writable or self._has_log() else "immutable=1"
         else:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreError(f"{self.path.parent} cannot be made: {error.strerror}") from error
             how = "mode=rwc"
         uri = f"file:{quote(str(self.path.resolve()))}?{how}"
         # connections are used by one thread each; closing may come from another

@@ -97,3 +97,14 @@ def test_settings_of_odd_types_are_refused() -> None:
         "seed": None, "concurrency": 0, "repeats": [], "retriever_options": 3,
     }.items():  # fmt: skip
         assert key in problems({**good, key: value}), key
+
+
+def test_places_that_cannot_be_written_are_said_before_anything_runs(tmp_path: Path) -> None:
+    file = tmp_path / "a file"
+    file.write_text("x", encoding="utf-8")
+    good = {"docs": [__file__], "questions": __file__}
+    found = problems(
+        {**good, "output_dir": str(file), "cache_dir": str(file / "cache"), "store_path": str(tmp_path)}
+    )
+    assert found.keys() == {"output_dir", "cache_dir", "store_path"}
+    assert load_settings({**good, "output_dir": str(tmp_path / "new" / "folder")}).output_dir
