@@ -13,7 +13,7 @@ from core.contracts import Judge, Material
 from core.errors import ConfigError, JudgeFailure
 from core.judge import create_judge, missing_key
 from core.judge.twice import TwiceAsked
-from core.judge.votes import flip_rate_of
+from core.judge.votes import flips_within
 from core.llm.usage import Budget
 from core.records import Judgement, Result, Usage, digest
 
@@ -150,7 +150,7 @@ def about_judge(judge: Judge | None, results: Sequence[Result]) -> dict[str, Any
         "judgements": len(given),
         "failures": sum(judgement.failure is not None for judgement in given),
         "usage": usage.model_dump(mode="json"),
-        "flip_rate": flip_rate_of(given) if any(len(j.votes) > 1 for j in given) else None,
+        "flip_rate": flips_within(given),
     }
     if isinstance(judge, TwiceAsked):
         told["self_agreement"] = judge.agreement()

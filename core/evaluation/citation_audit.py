@@ -111,14 +111,19 @@ class CitationAudit:
         known = [row for row in rows if row.get("supports_alone") is not None]
         alone = sum(bool(row["supports_alone"]) for row in known)
         supported: bool | None = alone > 0 if known or not rows or corpus is not None else None
-        if len(known) > 1 and not alone and corpus is not None:
-            together = "\n\n".join(str(corpus[row["source_id"]]) for row in known)
-            supported = asking.support(
-                ", ".join(r["source_id"] for r in known), statement.claim, together
-            ).whole
+
+        def together(chosen: Sequence[Mapping[str, Any]]) -> bool | None:
+            names = [row["source_id"] for row in chosen]
+            texts = "\n\n".join(str((corpus or {})[name]) for name in names)
+            return asking.support(", ".join(names), statement.claim, texts).whole
+
+        if len(known) > 1 and not alone:
+            supported = together(known)
         for row in rows:
             # a citation is needless when it does not support the claim alone and the others do without it
-            row["precise"] = bool(supported and row in known and (row["supports_alone"] or not alone))
+            others = [each for each in known if each is not row]
+            needed = not alone and (len(others) < 2 or together(others) is False) if supported else False
+            row["precise"] = bool(supported and row in known and (row["supports_alone"] or needed))
         return {"claim": statement.claim, "citations": len(rows), "supported": supported}
 
     def conclude(self, cases: Sequence[Case], results: Sequence[Result]) -> TestOutcome:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.contracts import ScoringContext
@@ -36,8 +37,8 @@ class Found:
 
 def statements(output: Output, scoring: AuditScoring) -> list[Statement]:
     """Sentences with the sources their markers name, the spans of structured citations, and, last, the whole answer
-    with the structured citations that have no span. A marker behind a sentence's full stop belongs to that sentence.
-    Sentences that cite nothing are statements too, unless a citation stands for the whole answer."""
+    with the structured citations that have no span. Sentences that cite nothing are statements too, unless a citation
+    stands for the whole answer."""
     text = output.text or ""
     found: dict[str, tuple[list[str], str]] = {}
     for claim, sources in _by_marker(text, output, scoring):
@@ -68,19 +69,36 @@ def _origin(sources: list[str], origin: str) -> str:
 
 
 def _by_marker(text: str, output: Output, scoring: AuditScoring) -> Iterator[tuple[str, list[str]]]:
-    """Each sentence, cleaned of markers, with what its markers name."""
-    named = scoring.named_sources(output)
-    rows: list[tuple[str, list[str]]] = []
-    for start, end in sentence_spans(text):
-        claim = scoring.unmarked(text[start:end]).strip(" .;,")
-        sources = [source for source, at, _ in named if start <= at < end]
-        if any(letter.isalnum() for letter in claim):
-            rows.append((scoring.unmarked(text[start:end]), sources))
-        elif rows:
-            rows[-1][1].extend(sources)
-        elif sources:
-            rows.append((scoring.unmarked(text), sources))
-    yield from rows
+    """Each sentence without its markers, with what they name. A marker belongs to the sentence it stands in or
+    behind; one that begins a line belongs to the sentence after it."""
+    plain, placed = _without_markers(text, scoring.named_sources(output))
+    spans = [(a, b) for a, b in sentence_spans(plain) if any(letter.isalnum() for letter in plain[a:b])]
+    starts, ends = [start for start, _ in spans], [end for _, end in spans]
+    sources: list[list[str]] = [[] for _ in range(max(len(spans), 1))]
+    for source, at, leads in placed:
+        index = bisect_right(ends, at) if leads else bisect_left(starts, at) - 1
+        sources[min(max(index, 0), len(sources) - 1)].append(source)
+    if spans or placed:
+        claims = [plain[start:end] for start, end in spans] or [plain.strip()]
+        yield from zip(claims, sources, strict=True)
+
+
+def _without_markers(
+    text: str, named: Sequence[tuple[str, int, int]]
+) -> tuple[str, list[tuple[str, int, bool]]]:
+    """The text without its markers, and for each what it names, where in that text it stood, and whether it begins
+    a line that goes on."""
+    plain, done = "", 0
+    placed: list[tuple[str, int, bool]] = []
+    for source, start, end in named:
+        plain += text[done:start] if start > done else ""
+        done = max(done, end)
+        line = text[done:].split("\n", 1)[0]
+        shown = plain.rstrip(" \t")
+        leads = (not shown or shown.endswith("\n")) and any(letter.isalnum() for letter in line)
+        plain = shown if leads else plain.rstrip()
+        placed.append((source, len(plain), leads))
+    return plain + text[done:], placed
 
 
 class Supporting:

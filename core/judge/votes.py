@@ -62,6 +62,19 @@ def flip_rate_of(judgements: Sequence[Judgement]) -> float:
     return flip_rate([(each.label, each.score) for each in judgements]) or 0.0
 
 
+def flips_within(judgements: Sequence[Judgement]) -> float | None:
+    """Mean flip rate of the votes behind each judgement, in [0, 1]; None where nothing was voted on. Different
+    judgements are never compared with each other."""
+    rates = [
+        flip_rate(list(zip(each.vote_labels, each.votes, strict=True)))
+        if len(each.vote_labels) == len(each.votes)
+        else flip_rate(each.vote_labels)
+        for each in judgements
+    ]
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) / len(known) if known else None
+
+
 def straddles(judgement: Judgement, threshold: float) -> bool:
     """Whether the votes lie on both sides of a threshold (below, and at or above): the verdict is then WEAK with
     the reason `judge_unstable`, whatever the median says. A vote without a score beside one with a score counts

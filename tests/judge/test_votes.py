@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.judge.votes import combine, duplicate_sample, flip_rate, self_agreement, straddles
+from core.judge.votes import combine, duplicate_sample, flip_rate, flips_within, self_agreement, straddles
 from core.records import Judgement
 
 
@@ -72,3 +72,13 @@ def test_self_agreement() -> None:
     assert interval is not None
     assert interval.low == pytest.approx(0.764, abs=1e-3)
     assert self_agreement([]) == (0, 0, None)
+
+
+def test_votes_are_compared_with_the_votes_of_the_same_judgement_only() -> None:
+    steady = [combine([vote("yes", 1.0)] * 3, discrete=True), combine([vote("no", 0.0)] * 3, discrete=True)]
+    assert flips_within(steady) == 0.0
+    flipping = combine([vote("yes", 1.0), vote("no", 0.0), vote("yes", 1.0)], discrete=True)
+    assert flips_within([*steady, flipping]) == pytest.approx(1 / 9)
+    assert flips_within([vote("yes", 1.0)]) is None  # asked once: nothing could flip
+    unsure = combine([vote("yes", 1.0), vote("cannot_tell", None), vote("yes", 1.0)], discrete=True)
+    assert flips_within([unsure]) == pytest.approx(1 / 3)
