@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from itertools import chain, islice
 
@@ -20,7 +20,6 @@ from core.lexicon import word_list
 # the first branch says nothing that the second does not: most words are read by it, and faster
 WORD = re.compile(r"[a-zäöü]+(?:[^\W_]+)?|[^\W\d_][^\W_]*|\d+(?:[.,]\d+)*|\w", re.UNICODE)
 TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[^\w\s]", re.UNICODE)
-_SPACE = re.compile(r"\s+")
 _DETECTED = ("de", "en", "fr", "es", "it", "nl")
 _STEMMERS = {"de": "german", "en": "english"}
 _UMLAUTS = frozenset("äöüß")
@@ -29,7 +28,7 @@ _GERMAN_ENDINGS = ("ung", "ungen", "keit", "heit", "schaft", "lich", "isch")
 
 def fold(text: str) -> str:
     """NFKC, case-folded, white space folded to single blanks: the form in which texts are compared."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip().casefold()
+    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
 
 
 def blank(text: str | None) -> bool:
@@ -117,26 +116,24 @@ def stem(word: str, language: str) -> str:
     return str(stemmer.stemWord(word))
 
 
-_KEPT = 131_072  # stems of a language
+class WordTable(dict[str, str]):
+    """What a function makes of single words, kept: reads at the speed of a dictionary. Emptied when it has grown large."""
 
-
-class _Stems(dict[str, str]):
-    """The stems of a language that were asked for: read at the speed of a dictionary."""
-
-    def __init__(self, language: str) -> None:
+    def __init__(self, function: Callable[[str], str], largest: int = 131_072) -> None:
         super().__init__()
-        self._language = language
+        self._function = function
+        self._largest = largest
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _KEPT:
+        if len(self) >= self._largest:
             self.clear()
-        found = self[word] = stem(word, self._language)
+        found = self[word] = self._function(word)
         return found
 
 
 @cache
-def _stems(language: str) -> _Stems:
-    return _Stems(language)
+def _stems(language: str) -> WordTable:
+    return WordTable(lambda word: stem(word, language))
 
 
 def stem_set(some: Iterable[str], language: str) -> frozenset[str]:

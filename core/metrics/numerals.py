@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from core.text import words
+from core.text import WordTable, word_set, words
 
 _DE_SMALL = {
     "null": 0, "ein": 1, "eins": 1, "eine": 1, "einen": 1, "einem": 1, "einer": 1, "eines": 1, "zwei": 2, "zwo": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6,
@@ -216,12 +216,15 @@ def plain_number(word: str) -> str | None:
     return f"{read[0]:.12g}" if read is not None and read[1] == "cardinal" and read[0] > 1 else None
 
 
+_SPELLED = WordTable(lambda word: plain_number(word) or word)
+
+
 @lru_cache(maxsize=8_192)
 def spelled(text: str) -> tuple[str, ...]:
     """The words of a text with every number in one spelling: what stands in another text is compared by these."""
-    return tuple(plain_number(word) or word for word in words(text))
+    return tuple(map(_SPELLED.__getitem__, words(text)))
 
 
 @lru_cache(maxsize=8_192)
 def spelled_set(text: str) -> frozenset[str]:
-    return frozenset(spelled(text))
+    return frozenset(map(_SPELLED.__getitem__, word_set(text)))

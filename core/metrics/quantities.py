@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from core.text import stop_words, word_set
 
 # A length of time in other units (8 weeks, two months) is only about the same: 5 % either way.
 TOLERANCE = 0.05
+_DAYS = frozenset({"calendar day", "working day", "business day"})
 _POINT_LIKE = frozenset({"points", "credits"})
 
 
@@ -90,7 +91,9 @@ def slots(text: str, language: str = "other") -> tuple[Slot, ...]:
             taken[start:end] = b"\x01" * (end - start)
             spans.append((start, end))
     free = _mask(text, sorted(spans))
-    numbers = _digits(free, moments.digit_runs(free) if spans else runs, language)
+    if any(taken[start] and not taken[end - 1] for start, end in runs):  # a time with digits left over
+        runs = moments.digit_runs(free)
+    numbers = _digits(free, [run for run in runs if not taken[run[0]]], language)
     if _may_have_number_words(text):
         numbers = sorted([*numbers, *_number_words(free, language)], key=_start)
     numbers = _share_units(free, _ranges(free, _dropped_ordinals(free, numbers)))
@@ -234,30 +237,36 @@ def _english_slot(
     return _furnished(text, slot, directly=False), tokens_used
 
 
+@cache
+def _function_words() -> frozenset[str]:
+    return stop_words("de") | stop_words("en")
+
+
 def _furnished(text: str, slot: Slot, *, directly: bool) -> Slot:
     """The slot with scale, unit, counted noun, bound and approximation read from its surroundings."""
     value, end, unit, noun = slot.value, slot.end, slot.unit, ""
-    scale = _AFTER.match(text, end)
-    if scale and value is not None and slot.kind == "number" and scale.group(1).casefold() in numerals.SCALES:
-        value, end = value * numerals.SCALES[scale.group(1).casefold()], scale.end()
+    match = _AFTER.match(text, end)
+    scale = numerals.SCALES.get(match.group(1).casefold()) if match and slot.kind == "number" else None
+    if match and scale and value is not None:
+        value, end = value * scale, match.end()
+        match = _AFTER.match(text, end + (text[end : end + 1] == "."))
     sign = text[max(0, slot.start - 2) : slot.start].strip()[-1:]
     if sign and sign in "€$£":
         unit = unit_of(sign)
-    place, skipped = end + (end != slot.end and text[end : end + 1] == "."), 0
-    while not unit and skipped < 4:
-        match = _AFTER.match(text, place)
-        if match is None or (skipped and text[place : match.start(1)].strip()):
+    place = skipped = 0
+    while match is not None and not unit and skipped < 4:
+        raw = match.group(1)
+        if skipped and text[place : match.start(1)].strip():
             break
-        word = match.group(1).casefold()
+        word = raw.casefold()
         unit = unit_of(word, directly and skipped == 0)
-        if unit:
-            break
-        if word in stop_words("de") or word in stop_words("en") or numerals.word_number(word):
+        if unit or word in _function_words() or numerals.word_number(word):
             break
         noun = noun or word
-        if skipped and match.group(1)[0].isupper():
+        if skipped and raw[0].isupper():
             break
         place, skipped = match.end(), skipped + 1
+        match = _AFTER.match(text, place)
     before, after = text[max(0, slot.start - 60) : slot.start], text[end : end + 40]
     noun = "" if unit else noun
     bound, about = bounds.bound(before, after), bounds.approximate(before)
@@ -354,8 +363,7 @@ def _same_dimension(gold: Slot, given: Slot) -> bool:
         return True
     if left != right:
         return {left, right} <= _POINT_LIKE
-    special = {"calendar day", "working day", "business day"}
-    return not (gold.unit in special and given.unit in special and gold.unit != given.unit)
+    return not (gold.unit in _DAYS and given.unit in _DAYS and gold.unit != given.unit)
 
 
 def _same_key(gold: Slot, given: Slot) -> bool:

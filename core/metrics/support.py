@@ -20,7 +20,7 @@ from core.metrics.numerals import plain_number, spelled
 from core.metrics.overlap import lcs_of_places, places_of
 from core.metrics.polarity import negated
 from core.metrics.quantities import Slot, comparable, same, slots
-from core.text import fold, language, sentence_spans, stem, stop_words, words
+from core.text import WordTable, fold, language, sentence_spans, stem, stop_words, words
 
 SCORER = "lexical-1"
 SUPPORTED = 0.6  # from this score on a claim is called supported
@@ -67,7 +67,6 @@ def _sentences(passage: str, dated: bool) -> tuple[_Sentence, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=65_536)
 def _canonical(word: str) -> str:
     number = plain_number(word)
     if number is not None:
@@ -76,9 +75,12 @@ def _canonical(word: str) -> str:
     return word if word in stop_words(tongue) else stem(stem(word, "de"), "en")
 
 
+_CANONICAL = WordTable(_canonical)
+
+
 @lru_cache(maxsize=8_192)
 def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(map(_canonical, words(text)))
+    return tuple(map(_CANONICAL.__getitem__, words(text)))
 
 
 @lru_cache(maxsize=1_024)

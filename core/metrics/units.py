@@ -39,6 +39,7 @@ def unit_of(word: str, directly: bool = True) -> str:
     return ""
 
 
+@cache
 def dimension(unit: str) -> str:
     """The dimension of a unit ("semester" → "time"), "" for no unit."""
     return _named_units()[unit][0] if unit else ""
