@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 
 from core import components, provenance
+from core.cli.mapping import roles_of
 from core.cli.store import store_option
-from core.errors import ConfigError, InputError, Problem
+from core.errors import InputError
 from core.evaluation.summary import aggregate, summarise
 from core.inputs.foreign import Imported, load_foreign
 from core.records import Run, Verdict, digest
@@ -46,7 +47,7 @@ def import_(
 
     A wrong file is refused with row and column, and the store stays as it was.
     """
-    imported = load_foreign(path, format=form, mapping=_mapping(mapping))
+    imported = load_foreign(path, format=form, mapping=roles_of(mapping))
     with Store(store_path) as store:
         runs = store_imported(store, imported, name=name, suite=suite)
     for run, found in zip(runs, imported, strict=True):
@@ -56,13 +57,6 @@ def import_(
             click.echo(f"note: {notice}")
         if found.results is None and found.outputs:
             click.echo(f"note: it has no verdicts yet; plumbline score {run.id} gives it some")
-
-
-def _mapping(given: Sequence[str]) -> dict[str, str]:
-    wrong = [entry for entry in given if "=" not in entry]
-    if wrong:
-        raise ConfigError("columns are mapped as ROLE=COLUMN", [Problem("--map", entry) for entry in wrong])
-    return dict(entry.split("=", 1) for entry in given)
 
 
 def store_imported(

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 from core import __version__
+from core.cli.mapping import roles_of
 from core.components import REGISTRIES
+from core.inputs.column_report import column_report, report_lines
 from core.reference import all_metrics, components_markdown, metric_rows, metrics_markdown
 from core.settings import RunSettings
 
@@ -17,10 +19,25 @@ from core.settings import RunSettings
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @click.option("--readme", type=click.Path(exists=True, dir_okay=False), help="Renew the tables of a README.")
-def describe(as_json: bool, readme: str | None) -> None:
+@click.option(
+    "--columns",
+    "results",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Show how the columns of prepared results would be read.",
+)
+@click.option("--map", "mapped", multiple=True, metavar="ROLE=COLUMN", help="With --columns: as in a run.")
+@click.option("--wanted", hidden=True, help="With --columns: column → role, as JSON.")
+def describe(
+    as_json: bool, readme: str | None, results: str | None, mapped: tuple[str, ...], wanted: str | None
+) -> None:
     """List components, settings and metrics, as text or JSON."""
     if readme:
         _renew(Path(readme))
+        return
+    if results:
+        report = column_report(results, roles_of(mapped), json.loads(wanted) if wanted else None)
+        click.echo(json.dumps(report, ensure_ascii=False) if as_json else "\n".join(report_lines(report)))
         return
     found = description()
     if as_json:

@@ -10,8 +10,8 @@ import click
 from core import pipeline
 from core.cli.display import LiveProgress, print_run
 from core.cli.flags import settings_flags
+from core.cli.mapping import roles_of
 from core.deferred import Deferred
-from core.errors import ConfigError, Problem
 from core.records import Run, Verdict
 from core.retrieval.stages import Stages
 from core.settings import RunSettings, load_settings, parse_flag
@@ -73,7 +73,7 @@ def run(ctx: click.Context, config: str | None, **flags: Any) -> None:
         ctx.exit(ctx.invoke(_OTHERS["sweep"], config=config, **chosen) or 0)
     given = {name: parse_flag(name, flags[name]) for name in RunSettings.model_fields}
     if flags["mapped"]:
-        given["column_map"] = {**(given["column_map"] or {}), **_roles(flags["mapped"])}
+        given["column_map"] = {**(given["column_map"] or {}), **roles_of(flags["mapped"])}
     settings = load_settings(config, **given)
     if flags["plan"]:
         click.echo(_plan(settings))
@@ -87,16 +87,6 @@ def run(ctx: click.Context, config: str | None, **flags: Any) -> None:
     else:
         print_run(finished, quiet=flags["quiet"])
     ctx.exit(exit_code(finished))
-
-
-def _roles(pairs: tuple[str, ...]) -> dict[str, str]:
-    """`--map expected="Ground Truth"` → role and column; a column's name may hold anything but is not split."""
-    wrong = [pair for pair in pairs if "=" not in pair]
-    if wrong:
-        raise ConfigError(
-            "--map takes ROLE=COLUMN", [Problem("--map", f"'{pair}' has no '='") for pair in wrong]
-        )
-    return dict(pair.split("=", 1) for pair in pairs)
 
 
 def exit_code(finished: Run) -> int:

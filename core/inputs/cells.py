@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.inputs.columns import CODE
 from core.inputs.table_files import missing
 
+CODE = re.compile(r"(?<!\d)(\d{8})(?:-\d)?(?!\d)")
 _ARRAY_ITEM = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|([^\s,'\"\[\]]+)")
 _WRAPPED = re.compile(r"^array\((.*?)(?:,\s*dtype=[\w<>.]+)?\)$", re.DOTALL)
 _ADJACENT = re.compile(r"['\"]\s+['\"]")

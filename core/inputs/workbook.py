@@ -10,13 +10,15 @@ from typing import Any
 
 from core.errors import InputError, Problem
 from core.inputs.cells import CodeReader, as_list, as_number, as_text, code_width
-from core.inputs.columns import ALIASES, RANKED_ROLES, MappingGuess, guess_mapping
+from core.inputs.column_names import RANKED_ROLES
+from core.inputs.columns import MappingGuess, guess_mapping
 from core.inputs.prepared_items import Item, chunk_hits, label_hits
 from core.inputs.table_files import MAX_PROBLEMS, Table, missing, read_table
 from core.records import Case, Failure, Output, digest
 
 _TRUE = frozenset(("true", "1", "yes", "y", "ja", "answerable", "1.0"))
 _FALSE = frozenset(("false", "0", "no", "n", "nein", "unanswerable", "0.0"))
+LISTS = ("prediction", "retrieved", "chunk_id", "chunk_text")  # roles that give a ranked list
 _PROBABILITY_NAMES = ("confidence", "probability")
 
 
@@ -48,10 +50,11 @@ def load_prepared(
         guess.columns(role)
         for role in ("prediction", "answer", "retrieved", "chunk_id", "chunk_text", "error")
     ):
-        problem = Problem(
+        there = Problem(
             "columns", ", ".join(table.columns), hint="name one with --map prediction=… or answer=…"
         )
-        raise InputError(f"{file}: no column holds predictions, answers or retrieved texts", [problem])
+        said = [Problem("guess", doubt) for doubt in guess.doubts if doubt.startswith("column ")]
+        raise InputError(f"{file}: no column holds predictions, answers or retrieved texts", [there, *said])
     base = digest([hashlib.sha256(file.read_bytes()).hexdigest(), dict(mapping or {}), width])
     return prepared_sets(table, guess, name=file.stem, source=str(file), width=width, base_digest=base)
 
@@ -94,6 +97,7 @@ class _Reader:
     place: dict[str, int] = field(init=False)
     foreign: tuple[str, ...] = field(init=False)
     present: tuple[str, ...] = field(init=False)
+    tells_retrieval: bool = field(init=False)
     remarks: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -107,10 +111,8 @@ class _Reader:
         self.codes = CodeReader(code_width(values, self.width))
         used = self.guess.used()
         self.present = tuple(role for role in RANKED_ROLES if self.guess.columns(role))
-        ranks = any(
-            self.guess.columns(role) for role in ("prediction", "retrieved", "chunk_id", "chunk_text")
-        )
-        loose = () if ranks else self.guess.columns("score")
+        self.tells_retrieval = any(self.guess.columns(role) for role in LISTS)
+        loose = () if self.tells_retrieval else self.guess.columns("score")
         self.foreign = tuple(c for c in self.table.columns if c not in used or c in loose)
 
     # cells
@@ -255,6 +257,7 @@ class _Reader:
             confidence=self._confidence(hits[0].score if predicted and hits else None),
             explanation=as_text(self.first(rows[0], "explanation")),
             latency_ms=self.number(rows[0], column, latency) if latency is not None else None,
+            signals={} if self.tells_retrieval else {"retrieval": "not_given"},
             raw=self._raw(rows),
             failure=Failure(where="system", kind="exception", message=error[:2_000]) if failed else None,
         )
@@ -350,8 +353,3 @@ def _content(value: Any) -> Any:
             value,
         )
     return value
-
-
-def known_roles() -> tuple[str, ...]:
-    """The roles a mapping may name."""
-    return tuple(ALIASES)

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from core.errors import ConfigError, InputError
-from core.inputs.columns import guess_mapping, split_rank
+from core.inputs.column_names import split_rank
+from core.inputs.columns import column_map, guess_mapping
 from core.inputs.table_files import Table
 from core.inputs.workbook import PreparedSet, load_prepared
 from tests.inputs.test_tables import as_csv, write_xlsx
@@ -16,7 +17,7 @@ from tests.real_data import real_data
 
 
 def table(*columns: str, rows: list[tuple[Any, ...]] | None = None) -> Table:
-    rows = rows or [tuple("x" for _ in columns)]
+    rows = rows or [tuple("1" for _ in columns)]
     return Table(columns, tuple(rows), tuple(range(2, len(rows) + 2)))
 
 
@@ -78,6 +79,54 @@ def test_a_guess_that_is_not_sure_says_what_it_might_be_and_a_mapping_settles_it
     settled = guess_mapping(doubtful, {"prediction": "label"})
     assert settled.sure
     assert settled.roles["prediction"] == ("Label",)
+
+
+def test_each_column_says_why_it_has_its_role() -> None:
+    doubtful = table("Query", "Label", "Answer", "Remark", rows=[("q", "A", "Yes, it is.", "x")])
+    assert guess_mapping(doubtful).grounds == {
+        "Query": "name",
+        "Label": "unsure",
+        "Answer": "content",
+        "Remark": "",
+    }
+    assert guess_mapping(doubtful, {"expected": "Remark"}).grounds["Remark"] == "given"
+
+
+def test_values_that_contradict_a_name_leave_the_column_out() -> None:
+    rows = [(f"q{n}", "A", "good" if n else "0.4", f"run-{n}") for n in range(4)]
+    guess = guess_mapping(table("Query", "Prediction", "Score", "run_id", rows=rows))
+    assert guess.columns("score") == () == guess.columns("model")
+    assert any("'Score' holds texts" in doubt for doubt in guess.doubts)
+    assert any("'run_id' differs in every row" in doubt for doubt in guess.doubts)
+    numbers = [("q", "A", "0,4", "m"), ("r", "A", "[0.1, 0.2]", "m"), ("s", "A", None, "n")]
+    assert guess_mapping(table("Query", "Prediction", "Score", "run_id", rows=numbers)).sure
+
+
+WANTED = [
+    (("Query", "Label", "Code", "Score"), {"Label": "prediction", "Code": "expected"}),
+    (("Query", "Label", "Prediction", "Answer"), {"Label": ""}),
+    (("Query", "Label", "Prediction", "Answer"), {"Prediction": "", "Label": "prediction"}),
+    (("Frage", "Vorschlag 2 neu", "Vorschlag 1 neu"), {"Vorschlag 2 neu": "prediction", "Vorschlag 1 neu": "prediction"}),
+    (("Query", "Gold", "candidate_1", "candidate_3", "score_1", "score_3"), {"score_1": "", "score_3": ""}),
+    (("Query", "Vector Score", "RRF Score", "Predicted", "Note"), {"Note": "expected"}),
+    (("Query", "Gold", "Predicted"), {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "wanted"), WANTED)
+def test_a_mapping_gives_each_column_the_wanted_role(
+    columns: tuple[str, ...], wanted: dict[str, str]
+) -> None:
+    given = table(*columns)
+    first = guess_mapping(given)
+    second = guess_mapping(given, column_map(given, first, wanted))
+    for column in columns:
+        assert second.role_of(column) == wanted.get(column, first.role_of(column)), column
+    if "Vector Score" in columns:
+        assert second.roles["score"] == first.roles["score"], "alternatives stay alternatives"
+    if "Frage" in columns:
+        assert second.ranked["prediction"] == {1: "Vorschlag 1 neu", 2: "Vorschlag 2 neu"}
+    assert wanted or not column_map(given, first, wanted)
 
 
 def test_impossible_mappings_are_listed() -> None:

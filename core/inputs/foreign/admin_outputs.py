@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError, Problem
-from core.inputs.cells import as_list, as_number, as_text
-from core.inputs.columns import CODE
+from core.inputs.cells import CODE, as_list, as_number, as_text
 from core.inputs.foreign.imported import Imported, digest_of, mapping_of, raise_problems, read_json
 from core.inputs.table_files import Table, read_table
 from core.records import Case, Failure, Hit, Output
