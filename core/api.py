@@ -42,8 +42,9 @@ def evaluate(
     return pipeline.run(settings, store=store, on_event=on_result, **options)
 
 
-def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Path = "outputs") -> Run:
-    """Score a stored run again with today's metrics, without asking the system: a new run with a parent.
+def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Path | None = None) -> Run:
+    """Score a stored run again with today's metrics, without asking the system: a new run with a parent. Its folder
+    goes where the first one's went, or beside the store.
 
     Raises StoreError for an unknown run and ConfigError where the run's inputs are no longer there.
     """
@@ -54,7 +55,7 @@ def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Pat
     ready = Replay(store.outputs(earlier.id))
     options = Options(
         name=name or f"{earlier.name}-rescored",
-        output_dir=output_dir,
+        output_dir=output_dir or earlier.settings.get("output_dir") or store.path.parent,
         seed=earlier.seed,
         repeats=earlier.repeats,
         parent_id=earlier.id,

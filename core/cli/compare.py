@@ -19,6 +19,7 @@ from core.store.runs import Store
 
 SHIPPED = components.SHIPPED  # loaded so that every metric has its name, kind and direction
 _LISTED = 15
+_SIDES = {"only_in_a": "only in the baseline", "only_in_b": "only in the candidate"}
 
 
 @click.command()
@@ -74,7 +75,7 @@ def print_comparison(comparison: Comparison, listed: int | None) -> None:
             escape(f"{mark}: {problem.message}"), style="red" if problem.severity == "refused" else "dim"
         )
     counts = comparison.counts
-    console.print(", ".join(f"{n} {name.replace('_', ' ')}" for name, n in counts.items() if n) or "no cases")
+    console.print(", ".join(f"{n} {_title(name)}" for name, n in counts.items() if n) or "no cases")
     changed = [factor for factor in comparison.factors if not factor.entailed_by]
     if changed:
         text = "; ".join(f"{factor.name}: {factor.a} → {factor.b}" for factor in changed)
@@ -120,12 +121,16 @@ def _metrics(comparison: Comparison, *, everything: bool) -> Table:
     return table
 
 
+def _title(status: str) -> str:
+    return _SIDES.get(status, status.replace("_", " "))
+
+
 def _cases(console: Console, comparison: Comparison, listed: int | None) -> None:
     for status in ("broken", "fixed", "flaky", "not_comparable", "only_in_a", "only_in_b"):
         pairs = comparison.having(status)
         if not pairs:
             continue
-        console.print(f"\n[bold]{status.replace('_', ' ')}[/bold] ({len(pairs)})")
+        console.print(f"\n[bold]{_title(status)}[/bold] ({len(pairs)})")
         for pair in pairs[:listed]:
             before, after = (side.verdict if side else "–" for side in (pair.a, pair.b))
             reason = f" ({pair.b.reason})" if pair.b and pair.b.reason not in ("", "ok") else ""

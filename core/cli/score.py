@@ -15,10 +15,10 @@ from core.cli.store import open_store, store_option
 @click.command()
 @click.argument("run")
 @click.option("--name", default="", help="Name of the new run.")
-@click.option("--output-dir", default="outputs", show_default=True, help="Where its folder goes.")
+@click.option("--output-dir", help="Where its folder goes; by default where the first one's went.")
 @click.option("--json", "as_json", is_flag=True, help="Print the new run as JSON.")
 @store_option
-def score(run: str, name: str, output_dir: str, as_json: bool, store_path: Path) -> None:
+def score(run: str, name: str, output_dir: str | None, as_json: bool, store_path: Path) -> None:
     """Score a stored run again with today's metrics, as a new run.
 
     Nothing is asked: the stored outputs are scored. The new run names its parent.

@@ -78,7 +78,8 @@ def list_(
         return
     table = Table(box=None, pad_edge=False)
     for name in ("run", "name", "suite", "made", "status", "pass", "weak", "fail", "error", ""):
-        table.add_column(name, no_wrap=name not in ("name", "suite"), overflow="fold")
+        long = name in ("name", "suite")
+        table.add_column(name, no_wrap=not long, overflow="fold", min_width=16 if long else None)
     for run in runs:
         marks = [
             *([f"baseline {pinned[run.id]}"] if run.id in pinned else []),
@@ -88,7 +89,7 @@ def list_(
         cells = (run.id, run.name, run.suite, run.created_at[:16], run.status, *counts, " ".join(marks))
         table.add_row(*map(escape, cells))
     console = Console()
-    console.width = max(console.width, 120)  # piped output has no width of its own
+    console.width = max(console.width, 160)  # piped output has no width of its own
     console.print(table)
 
 

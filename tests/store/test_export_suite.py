@@ -8,6 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from core import api
 from core.audit.reading import load_audit
 from core.audit.running import run_audit
 from core.cli import cli
@@ -72,6 +73,8 @@ def test_the_failing_questions_run_again_with_their_settings(settings: str, tmp_
     ran(written, "again")
     with Store(tmp_path / "out" / "plumbline.db") as store:
         found = compare_runs(store, "whole", "again")
+        rescored = api.score("whole", store=store)
+    assert Path(rescored.folder or "") == tmp_path / "out" / "whole-rescored"
     assert found.counts["unchanged"] == sum(n for verdict, n in found.a.verdicts.items() if verdict != "PASS")
     assert found.counts["only_in_a"] == found.a.verdicts["PASS"]
     assert found.design == "replicate"
