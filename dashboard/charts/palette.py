@@ -44,7 +44,7 @@ SERIES = ("candidate", "baseline", "ink")
 LIGHT = [*(each.light for each in LOOKS.values()), "#2563EB", "#9CA3AF", "#111827"]
 DARK = [*(each.dark for each in LOOKS.values()), "#6E9BF5", "#6B7280", "#E6EAF0"]
 TITLE_WIDTH, SUBTITLE_WIDTH = 42, 58  # characters that fit 390 px
-WIDE_TITLE, WIDE_CHART = 90, 480  # characters that fit a plot of so many px, without its labels
+WIDE_TITLE, WIDE_SUBTITLE, WIDE_CHART = 90, 110, 480  # characters that fit a plot of so many px
 MUTED = "#737E8C"  # text inside a chart, where the theme does not reach: readable on both backgrounds
 
 

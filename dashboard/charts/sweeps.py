@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from dashboard.charts.palette import MUTED, names_axis, series_color, titled
+from dashboard.charts.palette import MUTED, WIDE_CHART, names_axis, series_color, titled
 
 ROW = 26
 PERCENT = "format(datum.value * 100, '.0f') + ' %'"
@@ -88,9 +88,11 @@ def trade_off(frame: pd.DataFrame, title: str, subtitle: str, cost: str, *, log:
         .mark_line(interpolate="step-after", strokeDash=[4, 3], color=MUTED)
         .encode(x=x, y=y)
     )
-    words = (
-        alt.Chart(frame[frame["mark"] != ""])
-        .mark_text(align="left", dx=10, dy=-10, color=MUTED, limit=260)
+    named = frame[frame["mark"] != ""].sort_values("cost")
+    words = [
+        alt.Chart(named.iloc[first::2])
+        .mark_text(dy=side, limit=260, color=MUTED, opacity=alt.ExprRef(f"width > {WIDE_CHART} ? 1 : 0"))
         .encode(x=x, y=y, text="mark:N")
-    )
-    return titled(alt.layer(front, rule, dots, words).properties(height=320), title, subtitle)
+        for first, side in ((0, -34), (1, 34))
+    ]
+    return titled(alt.layer(front, rule, dots, *words).properties(height=320), title, subtitle)

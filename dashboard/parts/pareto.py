@@ -53,15 +53,12 @@ def scatter(table: pd.DataFrame, names: dict[str, str], run_ids: dict[str, str])
             title="There is no price to trade quality against",
         )
         return
-    chosen = st.segmented_control(
-        "Price",
-        offered,
-        key="price",
-        format_func=lambda name: PRICES[name],
-        default=offered[0],
-        required=True,
-        label_visibility="collapsed",
-    )
+    chosen = None
+    if len(offered) > 1:
+        chosen = st.segmented_control(
+            "Price", offered, key="price", bind="query-params", format_func=lambda name: PRICES[name], default=offered[0],
+            required=True, label_visibility="collapsed",
+        )  # fmt: skip
     price = chosen or offered[0]
     known = table[table[price].notna() & table[sweeps.QUALITY].notna()]
     log = bool(known[price].min() > 0 and known[price].max() / known[price].min() >= 10)
@@ -104,7 +101,7 @@ def _frame(known: pd.DataFrame, price: str, names: dict[str, str]) -> pd.DataFra
             {
                 "experiment": row["experiment"], "label": names.get(row["experiment"], row["experiment"]), "quality": row[sweeps.QUALITY],
                 "low": row["quality_low"], "high": row["quality_high"], "cost": row[price], "probability": row["p_on_frontier"] or 0.0, "on": on,
-                "series": "candidate" if row["status"] != "dominated" else "baseline", "mark": "knee" if knee else "",
+                "series": "candidate" if row["status"] != "dominated" else "baseline", "mark": " · ".join([names.get(row["experiment"], row["experiment"]), *(["knee"] if knee else [])]) if on else "",
                 "detail": f"{wording.rate(row[sweeps.QUALITY])} {wording.interval(row['quality_low'], row['quality_high'])}, {value}; "
                 f"{STATUS.get(row['status'], row['status'])} ({wording.rate(row['p_on_frontier'])})",
             }
@@ -138,11 +135,13 @@ def table(found: pd.DataFrame, names: dict[str, str]) -> None:
                 else wording.MISSING,
                 "on the frontier": wording.rate(row["p_on_frontier"]),
                 "status": STATUS.get(row["status"], row["status"]),
-                "beaten by": names.get(row["dominated_by"], "") if row["dominated_by"] else "",
+                "beaten by": names.get(row["dominated_by"], "") if row["status"] == "dominated" else "",
             }
             for row in found.to_dict("records")
         ]
     )
+    if shown["cost a question"].nunique() < 2:
+        shown = shown.drop(columns="cost a question")
     st.dataframe(
         shown,
         hide_index=True,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import textwrap
 from collections.abc import Callable
 from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.charts import palette
 
 # Streamlit's page links are inset like buttons and cut what does not fit; here they stand in running text.
 _LINKS = """<style>
@@ -52,6 +56,12 @@ def _specification(
     """The Vega-Lite specification with its rows inside. Frames here are aggregates of at most a few thousand rows:
     far below the size from which Streamlit's hash would only look at a sample."""
     spec: dict[str, Any] = _make(frame, *texts, **options).to_dict()
+    under = spec["title"].get("subtitle") if isinstance(spec.get("title"), dict) else None
+    if isinstance(under, list):
+        # the schema knows no expression here, Vega does: one line where there is room for it
+        wide = textwrap.wrap(" ".join(under), palette.WIDE_SUBTITLE)
+        choice = f"width > {palette.WIDE_CHART} ? {json.dumps(wide)} : {json.dumps(under)}"
+        spec["title"]["subtitle"] = {"expr": choice}
     rows = spec.pop("datasets", {})
     _put_rows(spec, rows)
     return spec
