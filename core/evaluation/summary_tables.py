@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from core.contracts import METRICS
+from core.evaluation.evidence_graph import evidence_graph
 from core.metrics import declared
 from core.records import Aggregate, Case, Output, Result, Verdict
 
@@ -58,6 +59,7 @@ def document_tables(
         "diagnostics": diagnostics(results),
         "decision_counts": dict(sorted(Counter(_texts(results, "decision_action")).items())),
         "latency_ms": latency(outputs),
+        "evidence_graph": evidence_graph(cases, outputs, results, classified=False),
     }
 
 
@@ -178,6 +180,7 @@ def classifier_tables(
         "retrieval_metrics_by_question_type": _by_type(aggregates, retrieval=True),
         "diagnostics": diagnostics(results),
         "latency_ms": latency(outputs),
+        "evidence_graph": evidence_graph(cases, outputs, results, classified=True),
         "classifier": {"ranking_metrics": ranking_metrics(cases, outputs, results, means)},
     }
 

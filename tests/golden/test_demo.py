@@ -18,7 +18,7 @@ PUBLISHED = {
     "run_summary.json", "summary.json", "rag_results.csv", "retrieved_chunks.csv", "answer_metrics.csv",
     "answer_metrics_summary.json", "retrieval_metrics.csv", "retrieval_metrics_summary.json", "diagnostics.csv",
     "diagnostics_summary.json", "claim_evidence_map.csv", "claim_evidence_map.jsonl", "quality_report.md",
-    "error_report.md", "sections.csv", "paragraphs.csv", "raw_documents.txt", "parsing_diagnostics.csv", "chunks.csv",
+    "evidence_graph_summary.json", "error_report.md", "sections.csv", "paragraphs.csv", "raw_documents.txt", "parsing_diagnostics.csv", "chunks.csv",
 }  # fmt: skip
 
 

@@ -165,6 +165,9 @@ def _tables(run: Run, listed: Sequence[published.Item], canonical: bool) -> dict
         ),
         "error_report.md": lambda path: write_text(path, reports.error_report(listed)),
     }
+    if "evidence_graph" in run.summary:
+        found = run.summary["evidence_graph"]
+        written["evidence_graph_summary.json"] = lambda path: write_json(path, found)
     if not classified:
         written |= {
             "answer_metrics.csv": metrics(retrieval=False),
