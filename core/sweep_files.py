@@ -60,11 +60,12 @@ def store_attribution(store: Store, owner: str, attribution: Attribution) -> Non
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows as plain values; what is missing is None."""
-    import pandas as pd
-
-    plain = table.astype(object).where(table.notna(), None)
-    found: list[Any] = plain.to_dict("records")
-    return [{k: None if v is pd.NaT else _plain(v) for k, v in row.items()} for row in found]
+    if table.empty:
+        return []
+    names = list(table.columns)
+    columns = (zip(table[name].tolist(), table[name].isna().tolist(), strict=True) for name in names)
+    plain = ([None if absent else _plain(value) for value, absent in column] for column in columns)
+    return [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)]
 
 
 def _plain(value: Any) -> Any:

@@ -76,13 +76,18 @@ def benchmark_warnings(trace: Trace, winner: dict[str, Any]) -> list[str]:
     return found
 
 
+_READ = (
+    "likely_component", "question_id", "evidence_level", "recommended_next_ablation", "next_ablation_config", "causal_evidence",
+)  # fmt: skip
+
+
 def _component_items(
     grid: Grid, tables: dict[str, pd.DataFrame], target: int | None, folder: str
 ) -> list[dict[str, Any]]:
     failures = tables["failure_attribution"]
     if failures.empty or target is None:
         return []
-    mine = failures[failures["experiment"] == grid.names[target]]
+    mine = failures.loc[failures["experiment"] == grid.names[target], list(_READ)]
     total, items = len(grid.questions), []
     for component, group in mine.groupby("likely_component", sort=True):
         entry = taxonomy()[str(component)]

@@ -91,6 +91,11 @@ def failure_table(
     return pd.DataFrame(made).reindex(columns=columns)
 
 
+_COUNTED = (
+    "likely_component", "question_id", "evidence_level", "primary_error_reason", "question_type", "mechanism",
+)  # fmt: skip
+
+
 def component_table(trace: Trace, failures: pd.DataFrame) -> pd.DataFrame:
     """A row per component that failed at all. `failure_rate` is over all rows of the trace; `share_of_failures`
     has an interval over questions (a question that fails in many configurations is one observation)."""
@@ -99,6 +104,9 @@ def component_table(trace: Trace, failures: pd.DataFrame) -> pd.DataFrame:
     if failures.empty:
         return pd.DataFrame(columns=COMPONENT_COLUMNS)
     total, rows = len(trace.frame), []
+    failures = failures[
+        [*_COUNTED, *(name for name in COMPONENTS if name in failures)]
+    ]  # slices of few columns
     for component, entry in taxonomy().items():
         mine = failures[failures["likely_component"] == component]
         if mine.empty:

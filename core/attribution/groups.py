@@ -28,6 +28,13 @@ GROUP_COLUMNS = [
 ]  # fmt: skip
 
 
+_KEYS = ("likely_component", "primary_error_reason", "question_type")
+_READ = (
+    *_KEYS, "question_id", "question", "evidence_level", "recommended_next_ablation", "retriever", "chunking_strategy",
+    "context_mode", *COMPONENTS,
+)  # fmt: skip
+
+
 def group_table(grid: Grid, pairs: Pairs, failures: pd.DataFrame, target: int) -> pd.DataFrame:
     """Groups of the target configuration's failures by component, reason and question type, largest first.
 
@@ -40,8 +47,9 @@ def group_table(grid: Grid, pairs: Pairs, failures: pd.DataFrame, target: int) -
     mine = failures[failures["experiment"] == grid.names[target]] if len(failures) else failures
     if mine.empty:
         return pd.DataFrame(columns=GROUP_COLUMNS)
+    mine = mine[[name for name in _READ if name in mine]]  # each group is a slice of every column
     place = {q: i for i, q in enumerate(grid.questions)}
-    keys = ["likely_component", "primary_error_reason", "question_type"]
+    keys = list(_KEYS)
     rows, evidence = [], []
     for values, group in mine.fillna(dict.fromkeys(keys, "")).groupby(keys, sort=True):
         questions = np.array(sorted({place[str(q)] for q in group["question_id"]}))

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from rank_bm25 import BM25Okapi
 from scipy.sparse import csc_matrix
 
 from core.contracts import RETRIEVERS
@@ -134,6 +133,8 @@ class TfIdf(_Lexical):
 def okapi_idf(counts: TermCounts, epsilon: float) -> NDArray[np.float64]:
     """idf from rank-bm25's own `BM25Okapi._calc_idf`, fed with our document frequencies in the order in which
     the library meets the terms."""
+    from rank_bm25 import BM25Okapi
+
     if not counts.vocabulary:
         return np.zeros(0)
     okapi = BM25Okapi.__new__(BM25Okapi)

@@ -107,6 +107,8 @@ def uncertain_frontier(
         [np.abs(means[:, k]) * m if relative[k] else np.full(size, m) for k, m in enumerate(margins)], axis=1
     )
     on, beaten, knees, total = np.zeros(size), np.zeros((size, size)), np.zeros(size), 0
+    if size == 1:  # nothing can beat it in any resample
+        return _frontier(values, margin, on + 1.0, beaten, knees)
     for counts in bootstrap_counts(everyone.shape[1], resamples, seed, 256):
         drawn = np.stack([centre.of(counts.astype(float)) for centre in centres], axis=2)
         for sample in drawn:
