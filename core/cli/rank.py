@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -41,6 +41,13 @@ WARN_TIES = 0.01
     help="Compare scores as 32-bit floats, as trec_eval 9 and pytrec_eval do.",
 )
 @click.option("-J", "--judged-only", is_flag=True, help="Drop documents nobody judged and close the ranks.")
+@click.option(
+    "--ties",
+    type=click.Choice(["trec", "expected"]),
+    default="trec",
+    show_default=True,
+    help="Equal scores: by document id as trec_eval, or the average over all their orders.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with full precision.")
 def rank(
     qrels_path: str,
@@ -52,6 +59,7 @@ def rank(
     max_docs: int | None,
     single_precision: bool,
     judged_only: bool,
+    ties: Literal["trec", "expected"],
     as_json: bool,
 ) -> None:
     """Score a TREC run against qrels exactly as trec_eval does.
@@ -70,6 +78,7 @@ def rank(
         max_docs=max_docs,
         precision="single" if single_precision else "double",
         judged_only=judged_only,
+        tie_mode=ties,
     )
     if not found.n_topics:
         raise ConfigError(
@@ -80,7 +89,7 @@ def rank(
         return
     for line in report(found, run, wanted, per_query):
         click.echo(line)
-    for remark in remarks(found, complete):
+    for remark in remarks(found, complete, ties):
         click.echo(f"note: {remark}", err=True)
 
 
@@ -137,7 +146,7 @@ def as_record(found: Evaluated, run: TrecRun, per_query: bool) -> dict[str, Any]
     return record
 
 
-def remarks(found: Evaluated, complete: bool) -> list[str]:
+def remarks(found: Evaluated, complete: bool, ties: str = "trec") -> list[str]:
     """What the figures alone do not say."""
     said: list[str] = []
     if found.missing:
@@ -153,6 +162,9 @@ def remarks(found: Evaluated, complete: bool) -> list[str]:
         said.append(
             f"only {found.judged_at_10:.0%} of the first 10 documents are judged: the figures are lower bounds (-J leaves the others out)"
         )
-    if found.tie_spread is not None and found.tie_spread > WARN_TIES:
-        said.append(f"equal scores decide part of the order: ndcg@10 could lie {found.tie_spread:.4f} apart")
+    if ties == "trec" and found.tie_spread is not None and found.tie_spread > WARN_TIES:
+        said.append(
+            f"equal scores decide part of the order: ndcg@10 could lie {found.tie_spread:.4f} apart "
+            "(--ties expected averages over their orders)"
+        )
     return said

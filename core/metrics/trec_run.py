@@ -6,10 +6,14 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
 
 from core.errors import ConfigError, UnknownNameError
+from core.metrics import expected_ties
 from core.metrics.judgements import judged_at_k
-from core.metrics.ties import ordered, tie_spread
+from core.metrics.ties import ordered, tie_groups, tie_spread
 from core.metrics.trec import (
     ALL_TREC,
     MEASURES,
@@ -157,10 +161,15 @@ def evaluate(
     max_docs: int | None = None,
     precision: str = "double",
     judged_only: bool = False,
+    tie_mode: Literal["trec", "expected"] = "trec",
 ) -> Evaluated:
     """Evaluate a run. Topics of the run that nobody judged are left out. Judged topics that the run does not
     answer are left out too unless `complete` (trec_eval's -c), when they count as empty rankings.
-    `judged_only` evaluates condensed lists (-J); judged@10 is of the full lists all the same."""
+    `judged_only` evaluates condensed lists (-J); judged@10 is of the full lists all the same. `tie_mode` expected
+    averages over all orders of equal scores instead of breaking ties by id (ConfigError for measures that have no
+    such value here)."""
+    if tie_mode == "expected":
+        _refuse_unexpected(wanted, max_docs)
     missing = tuple(sorted(set(qrels) - set(scores)))
     answered = sorted(set(qrels) & set(scores))
     order = sorted([*answered, *missing]) if complete else answered
@@ -173,6 +182,9 @@ def evaluate(
         ranked = ordered(of_topic.items(), "trec", precision)
         topic = Topic.of(ranked, qrels[name], rel_level, max_docs, judged_only)
         per_topic[name] = _values(topic, wanted)
+        if tie_mode == "expected":
+            shown = [item for item in ranked if not judged_only or qrels[name].get(item, -1) >= 0]
+            per_topic[name] |= _expected(shown, of_topic, qrels[name], wanted, rel_level, precision)
         if not topic.num_rel:
             empty.append(name)
         if ranked:
@@ -195,6 +207,46 @@ def _values(topic: Topic, wanted: Sequence[Wanted]) -> dict[str, Value]:
     return {
         label: value for each in wanted for label, value in zip(each.labels, each.values(topic), strict=True)
     }
+
+
+_ORDERLESS = ("num_", "set_")  # measures that no order changes
+
+
+def _refuse_unexpected(wanted: Sequence[Wanted], max_docs: int | None) -> None:
+    others = [
+        each.measure.name
+        for each in wanted
+        if (each.measure.name not in expected_ties.MEASURES or each.gains)
+        and not each.measure.name.startswith(_ORDERLESS)
+    ]
+    if others:
+        raise ConfigError(
+            f"no value averaged over ties is known for {', '.join(others)}; "
+            f"there is one for {', '.join(expected_ties.MEASURES)}"
+        )
+    if max_docs is not None:
+        raise ConfigError("a limit on documents would cut through ties: leave out one of the two")
+
+
+def _expected(
+    ranked: Sequence[str],
+    scores: Mapping[str, float],
+    judged: Mapping[str, int],
+    wanted: Sequence[Wanted],
+    rel_level: int,
+    precision: str,
+) -> dict[str, Value]:
+    read = np.float32 if precision == "single" else float
+    groups = tie_groups(ranked, [float(read(scores[item])) for item in ranked])
+    found: dict[str, Value] = {}
+    for each in wanted:
+        measure = expected_ties.MEASURES.get(each.measure.name)
+        if measure is None:
+            continue
+        cuts = each.numbers if each.measure.takes == "cutoffs" else (None,)
+        for label, cut in zip(each.labels, cuts, strict=True):
+            found[label] = measure(groups, judged, None if cut is None else int(cut), rel_level) or 0.0
+    return found
 
 
 def _averages(per_topic: Mapping[str, Mapping[str, Value]], wanted: Sequence[Wanted]) -> dict[str, Value]:
