@@ -18,7 +18,7 @@ if not runs.count():
         "plumbline run settings.yaml",
     )
     st.stop()
-version = widgets.chosen_run()
+version = widgets.chosen_run(titled=True)
 run = runs.run(version)
 found = calibration.summary(version)
 if not found["n_scored"]:

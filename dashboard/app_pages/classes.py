@@ -19,7 +19,7 @@ if not runs.count():
         COMMAND,
     )
     st.stop()
-version = widgets.chosen_run()
+version = widgets.chosen_run(titled=True)
 run = runs.run(version)
 if not run.summary.get("classes"):
     st.info(

@@ -20,7 +20,7 @@ if total < 2:
     )
     st.stop()
 
-chosen = compare.choose(widgets.chosen_run())
+chosen = compare.choose(widgets.chosen_run(titled=True))
 if chosen is None:
     st.stop()
 baseline, candidate = chosen

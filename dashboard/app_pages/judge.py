@@ -16,7 +16,7 @@ headline = st.empty()
 if not runs.count():
     choices.nothing_here("No run yet", TEXT, "plumbline run audit.yaml\nplumbline judge check")
     st.stop()
-version = widgets.chosen_run()
+version = widgets.chosen_run(titled=True)
 run = runs.run(version)
 frame = judging.judgements(version)
 view = st.segmented_control(

@@ -22,7 +22,7 @@ if not counts:
     st.stop()
 
 labels = {suite: f"{suite or '(no name)'} ({wording.plural(n, 'run')})" for suite, n in counts.items()}
-current = runs.run(widgets.chosen_run()).suite
+current = runs.run(widgets.chosen_run(titled=True)).suite
 suite = choices.chosen_option("suite", "Suite", labels, current if current in counts else next(iter(counts)))
 if suite is None:
     st.stop()

@@ -120,6 +120,7 @@ def threshold(frame: pd.DataFrame, found: dict[str, Any]) -> None:
         min(max(float(start), low), high),
         step=step,
         key="accept_from",
+        bind="query-params",
         format="%.3g",
     )
     accepted = ordered[ordered["threshold"] >= limit - 1e-12]

@@ -41,7 +41,7 @@ def verdict_cards(counts: Mapping[str, int], run: Mapping[str, Any]) -> None:
                         "verdicts",
                         f"{wording.rate(number / total)} · show",
                         run,
-                        verdict=palette.verdict_label(verdict),
+                        verdict=palette.look(verdict).word,
                     )
                 else:
                     st.caption("none")
