@@ -86,7 +86,11 @@ def language(*texts: str) -> str:
     """
     counts = dict.fromkeys(_DETECTED, 0)
     spoken_in = _languages_of_stop_words()
-    first = tuple(islice(chain.from_iterable(map(words, texts)), 400))
+    first = (
+        words(texts[0])[:400]
+        if len(texts) == 1
+        else tuple(islice(chain.from_iterable(map(words, texts)), 400))
+    )
     for names in filter(None, map(spoken_in.get, first)):
         for name in names:
             counts[name] += 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.metrics.spans import IdentityCache
-from core.text import content_words, language, stem, words
+from core.text import content_words, language, stem, stem_set, word_set, words
 
 _COMPOUND = 5  # letters from which a stem inside a longer word counts ("prüfung" in "modulprüfung")
 _PARTIAL = 0.7  # what such a match is worth
@@ -76,7 +76,7 @@ def _tails(term: str) -> frozenset[str]:
 @lru_cache(maxsize=32_768)
 def _stems_of(text: str, asked_in: str) -> tuple[frozenset[str], str]:
     spoken = language(text)
-    found = frozenset(stem(word, spoken if spoken != "other" else asked_in) for word in words(text))
+    found = stem_set(word_set(text), spoken if spoken != "other" else asked_in)
     return found, " ".join(sorted(found))
 
 

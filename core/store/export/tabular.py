@@ -13,6 +13,7 @@ import math
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 csv.field_size_limit(2**31 - 1)
 
 Row = Sequence[Any]
+_SHORT = 80  # characters up to which a written text is kept: settings, ids and codes come in row after row
 
 
 def neutralise(text: str) -> str:
@@ -76,10 +78,23 @@ def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
 
 
 def _line(row: Row) -> str:
+    return (",".join(map(_field, row)) or '""') + "\n"
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return ""
+    return _short(value) if type(value) is str and len(value) <= _SHORT else _quoted(cell(value))
+
+
+@lru_cache(maxsize=16_384)
+def _short(text: str) -> str:
+    return _quoted(cell(text))
+
+
+def _quoted(text: str) -> str:
     # csv.writer leaves a bare CR unquoted with this line end, and readers take it for a new row
-    cells = [cell(value) for value in row]
-    quoted = ['"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text for text in cells]
-    return (",".join(quoted) or '""') + "\n"
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
