@@ -65,6 +65,7 @@ class Options:
     folder: Path | None = None
     common: Path | None = None
     stop: Callable[[], bool] | None = None
+    rehearse: bool = False
     on_event: Callable[[Progress], None] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -110,7 +111,10 @@ def execute(task: Task, store: Store, options: Options) -> Run:
         if options.job_id:
             store.start_job(options.job_id, current.id, recorder.total)
         recorder.score_stored()
-        for output in _ask(task, recorder.missing(), options):
+        missing = recorder.missing()
+        if options.rehearse and hasattr(task.system, "rehearse"):
+            task.system.rehearse([case for case, repeat in missing if repeat == 0])
+        for output in _ask(task, missing, options):
             recorder.add(output)
             if recorder.cancelled():
                 store.set_status(current.id, "cancelled")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from core import pipeline, provenance
-from core.attribution import Attribution
+from core.attribution import Attribution, attribute
 from core.attribution.trace import Trace
 from core.errors import ConfigError, EvalError, StoreError, SweepStopped
 from core.inputs.cases import load_questions
@@ -33,7 +33,7 @@ from core.store.export import write_csv
 from core.store.export.folder import experiment_summary
 from core.store.export.tabular import write_json, write_text
 from core.store.runs import Store
-from core.sweep_attribution import attribute_runs
+from core.sweep_attribution import best_of, trace_runs, with_facts
 from core.sweep_files import records, store_attribution, write_attribution
 from core.sweep_grid import SweepDesign
 from core.sweep_interventions import Ladder, climb
@@ -240,16 +240,10 @@ def _conclude(
             "no configuration of the sweep could be run:\n"
             + "\n".join(f"  - {n}: {m}" for n, m in failed.items())
         )
-    climbed = _climb(design, store, runs, raced, stages) if ladder else Ladder.empty()
-    trace, attribution = attribute_runs(
-        store,
-        runs,
-        folder=str(folder),
-        baseline=design.baseline,
-        censored=raced.stopped,
-        ladder=climbed.outcomes,
-        facts=climbed.facts,
-    )
+    trace = trace_runs(store, runs, baseline=design.baseline, censored=raced.stopped)
+    climbed = _climb(design, store, sealed, trace, stages) if ladder else Ladder.empty()
+    trace = with_facts(trace, climbed.facts)
+    attribution = attribute(trace, ladder=climbed.outcomes, folder=str(folder), seed=design.base.seed)
     table = ranking(trace, attribution, design.base)
     best = best_config(trace, table, attribution, design.base)
     settings = best["recommended_settings"] or best["settings"]
@@ -290,15 +284,15 @@ def _conclude(
 
 
 def _climb(
-    design: SweepDesign, store: Store, runs: Sequence[Run], raced: RaceOutcome, stages: Stages
+    design: SweepDesign, store: Store, sealed: Mapping[str, Run], trace: Trace, stages: Stages
 ) -> Ladder:
-    """The oracle ladder for the configuration with most passes, as failures are explained for the best one."""
+    """The oracle ladder for the best configuration, whose failures are explained."""
     settings = {c.name: c.settings for c in design.configurations}
-    complete = [run for run in runs if run.name not in raced.stopped and run.name in settings]
-    if not complete:
+    best = best_of(trace)
+    if best not in settings or best not in sealed:
         return Ladder.empty()
-    best = max(complete, key=lambda run: (run.verdicts.get("PASS", 0), -runs.index(run)))
-    return climb(best.name, settings[best.name], stages, store.results(best.id))
+    chosen = settings[best]
+    return climb(best, chosen, stages, store.results(sealed[best].id), repeats=chosen.repeats)
 
 
 def _write_summary(design: SweepDesign, result: SweepResult, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from core.attribution import Attribution, attribute
+from core.attribution.grid import QUALITY, build_grid
 from core.attribution.trace import Trace, configuration_of, rows_of, trace_of
 from core.records import Case, Output, Result, Run
 from core.store.runs import Store
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def attribute_run(
@@ -29,32 +30,38 @@ def trace_runs(
     *,
     censored: frozenset[str] = frozenset(),
     baseline: str | None = None,
-    facts: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
 ) -> Trace:
-    """The trace of stored runs, one configuration each. `censored` names those a race stopped; `facts` are further
-    columns by (experiment, question id), as the oracle ladder records them."""
+    """The trace of stored runs, one configuration each. `censored` names those a race stopped."""
     parts = []
     for run in runs:
         rows = rows_of(run.name, store.cases(run.id), store.outputs(run.id), store.results(run.id))
-        for row in rows:
-            row.update((facts or {}).get((run.name, row["question_id"]), {}))
         parts.append((configuration_of(run, censored=run.name in censored, measured=_measured(run)), rows))
     return trace_of(parts, baseline=baseline)
 
 
-def attribute_runs(
-    store: Store,
-    runs: Sequence[Run],
-    *,
-    folder: str,
-    baseline: str | None = None,
-    censored: frozenset[str] = frozenset(),
-    ladder: pd.DataFrame | None = None,
-    facts: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
-) -> tuple[Trace, Attribution]:
-    """Attribution over several stored runs (a sweep, or any runs of one suite)."""
-    trace = trace_runs(store, runs, censored=censored, baseline=baseline, facts=facts)
-    return trace, attribute(trace, ladder=ladder, folder=folder, seed=runs[0].seed if runs else 0)
+def with_facts(trace: Trace, facts: Mapping[tuple[str, str], Mapping[str, Any]]) -> Trace:
+    """The trace with further columns by (experiment, question id), as the oracle ladder records them."""
+    if not facts or trace.frame.empty:
+        return trace
+    frame = trace.frame.copy()
+    cells = list(zip(frame["experiment"].astype(str), frame["question_id"].astype(str), strict=True))
+    for name in dict.fromkeys(name for known in facts.values() for name in known):
+        before = frame[name] if name in frame else [None] * len(frame)
+        frame[name] = [
+            facts[cell].get(name, old) if cell in facts else old
+            for cell, old in zip(cells, before, strict=True)
+        ]
+        if all(value is None or isinstance(value, float) for value in frame[name]):
+            frame[name] = frame[name].astype(float)
+    return replace(trace, frame=frame)
+
+
+def best_of(trace: Trace) -> str | None:
+    """The configuration of highest mean quality over the questions that all answered; None without any."""
+    grid = build_grid(trace)
+    quality = grid.scores[QUALITY]
+    shared = ~np.isnan(quality).any(axis=0) if len(quality) else np.zeros(0, dtype=bool)
+    return grid.names[int(quality[:, shared].mean(axis=1).argmax())] if shared.any() else None
 
 
 def _measured(run: Run) -> dict[str, float | None]:

@@ -110,6 +110,7 @@ def _run_one(
         "name": configuration.name,
         "folder": Path(work.folder) / configuration.name,
         "common": Path(work.folder),
+        "rehearse": True,
     }
     if run_id:
         options["resume"] = run_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import widgets, wording
-from dashboard.parts import form, prefill, progress, sweep_form
+from dashboard.parts import form, mapping, prefill, progress, sweep_form
 from dashboard.queries import descriptions, jobs
 
 st.title("New run")
@@ -27,18 +27,18 @@ if described.get("error"):
 prefill.take()
 chosen = st.segmented_control(
     "What to start",
-    ["run", "sweep"],
-    format_func=lambda kind: "One run" if kind == "run" else "A sweep: many configurations",
-    default="run",
-    required=True,
+    ["One run", sweep_form.SWEEP],
     key="start",
     bind="query-params",
     label_visibility="collapsed",
-    help="A sweep runs every combination of the settings you vary on the same questions and says which choice made the difference.",
+    required=True,
+    default="One run",
+    help="A sweep runs every combination of the settings that vary on the same questions and says which choice made the difference.",
 )
 given = form.ask(described)
-if chosen == "sweep":
+ready = mapping.ask(given)
+if chosen == sweep_form.SWEEP:
     sweep_form.start(sweep_form.ask(described, given))
 else:
-    form.start_button(given)
+    form.start_button(given, ready=ready)
 progress.live_jobs()

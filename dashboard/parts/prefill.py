@@ -43,7 +43,7 @@ def link(
     held = changed(settings) | ({"factors": dict(factors)} if factors else {})
     filled: dict[str, Any] = {PARAM: json.dumps(held, ensure_ascii=False, sort_keys=True)}
     if factors:
-        filled["start"] = "sweep"
+        filled["start"] = sweep_form.SWEEP
     widgets.link_to("new", label, icon=icon, **filled)
 
 

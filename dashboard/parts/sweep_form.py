@@ -13,6 +13,7 @@ from dashboard import widgets, wording
 from dashboard.parts import form, form_fields, progress
 from dashboard.queries import descriptions, source
 
+SWEEP = "Sweep"  # what the page starts, as it stands in the address
 VARY = "vary"  # key of the choice of settings, and beginning of the keys of their values
 RACE = "vary_race"
 

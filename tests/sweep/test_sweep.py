@@ -71,6 +71,8 @@ def test_the_ladder_explains_failures_of_the_best_one(swept):
     _, result, _ = swept
     failures = pd.read_csv(result.folder / "failure_attribution.csv")
     ladder = pd.read_csv(result.folder / "oracle_ladder.csv").set_index("rung")
+    best = result.attribution.summary["target_experiment"]
+    assert set(ladder["experiment"]) == {best}, "of the configuration whose failures are explained"
     assert ladder.loc["placebo", "gained"] == ladder.loc["placebo", "lost"] == 0
     assert ladder.loc["closed_book", "pass_rate"] <= ladder.loc["gold_context", "pass_rate"]
     assert set(failures["evidence_level"]) <= {"observed", "counterfactual"}

@@ -199,6 +199,26 @@ def test_another_answerer_and_one_failing_case() -> None:
         qa.ask(cases[1])
 
 
+def test_a_rehearsal_changes_no_answer_and_asks_no_model() -> None:
+    cases = [Case(id="a", query="thesis credits"), Case(id="b", query="standard period of study")]
+    plain, rehearsed = system(), system()
+    rehearsed.rehearse(cases)
+
+    def said(qa: DocumentQa) -> list[Any]:
+        return [(each.text, each.hits, each.citations, each.confidence) for each in qa.ask_many(cases)]
+
+    assert said(rehearsed) == said(plain)
+    asked: list[str] = []
+
+    class Model(Echo):
+        def answer(self, case: Case, context: Sequence[Hit]) -> Draft:
+            asked.append(case.id)
+            return super().answer(case, context)
+
+    system(answerer=Model()).rehearse(cases)
+    assert asked == []
+
+
 def test_bad_settings_are_said_before_anything_is_asked() -> None:
     with pytest.raises(ConfigError, match="k9"):
         system(retriever_options={"k9": 1})
