@@ -14,7 +14,14 @@ from dashboard.queries import source
 
 MEGABYTES = 20
 MOST_FILES = 200
-KINDS = {"documents": (".pdf", ".txt", ".md", ".markdown"), "questions": (".json",)}
+_TABLES = (".xlsx", ".csv", ".tsv", ".json", ".jsonl", ".parquet")
+KINDS = {
+    "documents": (".pdf", ".txt", ".md", ".markdown"),
+    "questions": (".json",),
+    "results": _TABLES,
+    "codes": _TABLES,
+}
+_SIGNS = {".xlsx": (b"PK", "an Excel file"), ".parquet": (b"PAR1", "a parquet file")}
 _TEXT_ENCODINGS = ("utf-8-sig", "utf-16", "cp1252")
 
 
@@ -95,6 +102,9 @@ def _look_inside(kind: str, suffix: str, content: bytes) -> tuple[str, str]:
         return "is empty", ""
     if suffix == ".pdf":
         return ("", "") if b"%PDF" in content[:1024] else ("is not a PDF (it does not begin with %PDF)", "")
+    if suffix in _SIGNS:
+        sign, called = _SIGNS[suffix]
+        return ("", "") if content.startswith(sign) else (f"is not {called}", "")
     text = decoded(content)
     if text is None:
         return "is not text in UTF-8, UTF-16 or Windows-1252", ""

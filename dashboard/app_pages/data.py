@@ -16,6 +16,11 @@ if not source.review_mode():
         inputs_view.uploader("documents", "Documents", "PDF, text or Markdown")
     with right:
         inputs_view.uploader("questions", "Questions", "JSON")
+    left, right = st.columns(2, gap="large")
+    with left:
+        inputs_view.uploader("codes", "Code lists and queries", "Excel, CSV, JSON, parquet")
+    with right:
+        inputs_view.uploader("results", "Results to score", "Excel, CSV, JSON, parquet")
 
 st.header("Parsing report")
 if not runs.count():

@@ -14,7 +14,9 @@ from dashboard.parts import form_fields, progress
 from dashboard.queries import jobs as job_queries
 
 # never in the form: where things go is the dashboard's own, and code is not named from a browser
-HIDDEN = frozenset({"mode", "output_dir", "store_path", "cache_dir", "plugins", "passwords", "docs_root"})
+HIDDEN = frozenset(
+    {"mode", "output_dir", "store_path", "cache_dir", "plugins", "passwords", "docs_root", "column_map"}
+)
 GROUPS = {
     "run": "What is evaluated",
     "inputs": "Inputs",
@@ -52,7 +54,7 @@ MAIN = frozenset(
         "api_classifier_url",
     ]
 )
-PATHS = ("docs", "questions", "cpv_catalog", "cpv_queries", "prepared_results")
+PATHS = ("docs", "questions", "cpv_catalog", "cpv_queries", "cpv_notices", "prepared_results")
 KINDS = ("document_qa", "ted_cpv", "api_classifier", "prepared_rag_results")
 
 
@@ -118,8 +120,8 @@ def applies(name: str, settings: dict[str, Any], values: dict[str, Any]) -> bool
     return True
 
 
-def start_button(given: dict[str, Any]) -> None:
-    """What would run, in a sentence, and the button that starts it."""
+def start_button(given: dict[str, Any], *, ready: bool = True) -> None:
+    """What would run, in a sentence, and the button that starts it once all is `ready`."""
     st.divider()
     kind = wording.title(given.get("classifier_type", "document_qa"))
     changed = [name for name in given if name not in ("docs", "questions", "run_name", "classifier_type")]
@@ -135,6 +137,7 @@ def start_button(given: dict[str, Any]) -> None:
         on_click=widgets.guarded(start),
         args=(given, "run"),
         key="start_run",
+        disabled=not ready,
     )
 
 

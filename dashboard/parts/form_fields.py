@@ -13,6 +13,10 @@ LABELS = {
     "classifier_type": "Kind of run",
     "docs": "Documents",
     "questions": "Questions",
+    "cpv_catalog": "Code list",
+    "cpv_queries": "Queries with their codes",
+    "cpv_notices": "Example notices",
+    "prepared_results": "File of results",
     "top_k": "Passages kept (top k)",
 }
 KIND_WORDS = {
@@ -21,7 +25,14 @@ KIND_WORDS = {
     "api_classifier": "External classifier API",
     "prepared_rag_results": "Prepared results",
 }
-UPLOADED = {"docs": "documents", "questions": "questions"}
+UPLOADED = {
+    "docs": "documents",
+    "questions": "questions",
+    "cpv_catalog": "codes",
+    "cpv_queries": "codes",
+    "cpv_notices": "codes",
+    "prepared_results": "results",
+}
 
 
 def key(name: str) -> str:
