@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import widgets, wording
 from dashboard.parts import case as case_parts
-from dashboard.parts import evidence, labelling
+from dashboard.parts import evidence, labelling, take_along
 from dashboard.queries import case, runs
 
 version = widgets.chosen_run()
@@ -43,4 +43,5 @@ case_parts.checks(found)
 case_parts.judgements(found)
 case_parts.all_scores(found)
 labelling.on_case(version, case_id)
+take_along.regression_case(found.case)
 case_parts.history(version, run, found)

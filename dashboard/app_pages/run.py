@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import widgets, wording
-from dashboard.parts import scores
+from dashboard.parts import scores, take_along
 from dashboard.queries import runs
 
 version = widgets.chosen_run()
@@ -37,3 +37,6 @@ scores.overview(run, link)
 
 st.header("Can I trust it?")
 scores.trust(run, progress)
+
+if run.status == "sealed":
+    take_along.run_files(run)

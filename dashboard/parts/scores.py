@@ -143,6 +143,7 @@ def trust(run: Run, progress: dict[str, Any]) -> None:
             "Asked": f"{wording.plural(run.repeats, 'time')} each, seed {run.seed}",
             "Median answer": wording.duration(progress["latency_ms"]),
             "Cost": wording.cost(progress["cost_usd"], progress["n_unpriced"]),
+            **_judging(summary.get("judge") or {}),
         }
     )
     details = st.expander("Digests, versions and settings", on_change="rerun", key="provenance")
@@ -163,6 +164,11 @@ def trust(run: Run, progress: dict[str, Any]) -> None:
                 {name: value for name, value in run.settings.items() if value not in (None, "", [], {})},
                 expanded=True,
             )
+
+
+def _judging(told: dict[str, Any]) -> dict[str, str]:
+    usage = told.get("usage") or {}
+    return {"Judging": wording.money(usage.get("cost_usd"))} if usage.get("calls") else {}
 
 
 def _kind(each: Aggregate, known: dict[str, dict[str, Any]]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.records import Verdict
 from core.store.runs import Store
 from tests.dashboard import stores
 from tests.dashboard.visits import links, text_of, visit
@@ -48,7 +49,7 @@ def test_errors_are_no_regressions(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     cases = [stores.case(n) for n in range(4)]
     with Store(store) as opened:
         stores.add_run(
-            opened, cases, [stores.output(each) for each in cases], [stores.result(each, stores.Verdict.PASS) for each in cases], number=1,
+            opened, cases, [stores.output(each) for each in cases], [stores.result(each, Verdict.PASS) for each in cases], number=1,
         )  # fmt: skip
         pairs = [stores.failed(each) for each in cases]
         stores.add_run(opened, cases, [out for out, _ in pairs], [res for _, res in pairs], number=2)

@@ -60,7 +60,11 @@ def test_the_sheet_shows_no_verdict(monkeypatch: pytest.MonkeyPatch, store: Path
 def test_each_key_keeps_a_label_and_moves_on(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
     run_id = newest(store)
     app = sheet(monkeypatch, store)
-    keys = {each.key: each.proto.shortcut.casefold() for each in app.button if each.key.startswith("label_")}
+    keys = {
+        each.key: each.proto.shortcut.casefold()
+        for each in app.button
+        if (each.key or "").startswith("label_")
+    }
     assert keys == {"label_PASS": "p", "label_WEAK": "w", "label_FAIL": "f", "label_skip": "s"}
     app.text_input(key="labeller").set_value("Ada")
     app.text_input(key="label_reason").set_value("a renewal is missing")
