@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from core import pipeline
 from core.deferred import Deferred
-from core.errors import ConfigError
+from core.errors import ConfigError, Problem
 from core.pipeline import Options, Progress
 from core.records import Run
 from core.retrieval.stages import Stages
@@ -63,9 +65,21 @@ def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Pat
     )
     if earlier.kind == "audit":
         return _AUDIT["score"](earlier, store, ready, options)
-    settings = RunSettings.model_validate(earlier.settings)
+    settings = _stored_settings(earlier)
     task = rebuild(earlier, settings, store, Stages(Path(settings.cache_dir)), ready)
     return pipeline.execute(task, store, options)
+
+
+def _stored_settings(run: Run) -> RunSettings:
+    """The settings of a stored run as far as this version knows them: an imported run has others of its own."""
+    known = {key: value for key, value in run.settings.items() if key in RunSettings.model_fields}
+    try:
+        return RunSettings.model_validate(known)
+    except ValidationError as error:
+        raise ConfigError(
+            f"the settings of run {run.id} do not fit this version of Plumbline",
+            [Problem(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()],
+        ) from error
 
 
 def compare(a: Run | str, b: Run | str, *, store: Store) -> Comparison:

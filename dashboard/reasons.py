@@ -62,6 +62,7 @@ REASONS = {
     "empty_list": "the list of candidates is empty",
     # why a score is missing
     "no_gold": "no expected answer was given",
+    "rankings_only": "the run has rankings and no answers",
     "no_answer": "there is no answer",
     "no_claims": "there is no statement to check",
     "no_context": "no passage was given to the answer",

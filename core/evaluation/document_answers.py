@@ -45,6 +45,8 @@ class DocumentAnswers(Component):
         True, description="split into claims and hold each against gold and every chunk"
     )
 
+    answers: bool = Field(True, description="hold answers against gold; off where a run has rankings alone")
+
     def propose(self, target: Target) -> Sequence[Case]:
         """Document QA asks the user's own questions only."""
         return ()
@@ -74,7 +76,7 @@ class DocumentAnswers(Component):
             undefined |= why
         gold = _said(case.gold_answer)  # of an unanswerable question: what there is to say instead
         compared = answers.compare(read.answer, gold, case.query, read.language)
-        label, grounds = _label(case, read, compared, scores)
+        label, grounds = _label(case, read, compared, scores) if self.answers else (None, ("rankings_only",))
         ruling = verdicts.of_label(label)
         diagnosis = diagnostics.diagnose(
             diagnostics.Findings(

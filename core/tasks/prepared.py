@@ -3,7 +3,7 @@ answers. A file of several models is one run each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,13 +43,17 @@ def prepared_again(run: Run, settings: RunSettings, store: Store, stages: Stages
     cases = store.cases(run.id)
     if is_classification(cases, store.outputs(run.id)):
         return classification_again(run, settings, store, stages, system)
-    return _answers(settings, cases, system, run.suite, run.suite_digest, (), dict(run.digests))
+    answered = _answered(store.iter_outputs(run.id))
+    return _answers(settings, cases, system, run.suite, run.suite_digest, (), dict(run.digests), answered)
 
 
 def is_classification(cases: Sequence[Case], outputs: Sequence[Output]) -> bool:
-    """Whether codes are predicted: some case has gold codes, or nothing but ranked labels is there."""
+    """Whether codes are predicted: some case has gold codes, or nothing but ranked labels is there. Rankings with
+    judgements are documents found."""
     if any(case.gold_codes for case in cases):
         return True
+    if any(case.qrels for case in cases):
+        return False
     return not any(output.text for output in outputs) and not any(case.gold_answer for case in cases)
 
 
@@ -92,7 +96,8 @@ def _task(settings: RunSettings, chosen: PreparedSet, loaded: LoadedCatalog | No
     notices = [*chosen.notices, *form.notices("prepared codes")]
     notices += _unknown_gold(cases, loaded) if coded else []
     if not coded:
-        return _answers(settings, cases, system, suite, suite_digest, notices, digests)
+        answered = _answered(outputs)
+        return _answers(settings, cases, system, suite, suite_digest, notices, digests, answered)
     catalog = loaded.catalog if loaded else None
     depth = max((len(output.hits) for output in outputs), default=0)
     retrieved = max((len(output.retrieved or output.hits) for output in outputs), default=0)
@@ -120,6 +125,16 @@ def _task(settings: RunSettings, chosen: PreparedSet, loaded: LoadedCatalog | No
     return _with_source(task, settings)
 
 
+def _answered(outputs: Iterable[Output]) -> bool:
+    """Whether answers are there to judge; a run with rankings and no text at all is one of a retriever."""
+    ranked = False
+    for output in outputs:
+        if output.text or output.failure is not None:
+            return True
+        ranked = ranked or bool(output.hits)
+    return not ranked
+
+
 def _answers(
     settings: RunSettings,
     cases: Sequence[Case],
@@ -128,6 +143,7 @@ def _answers(
     suite_digest: str,
     notices: Sequence[str],
     digests: Mapping[str, str],
+    answered: bool,
 ) -> Task:
     task = Task(
         kind="prepared_rag_results",
@@ -135,7 +151,7 @@ def _answers(
         suite_digest=suite_digest,
         cases=cases,
         system=system,
-        evaluate=DocumentAnswers().evaluate,
+        evaluate=DocumentAnswers(answers=answered).evaluate,
         context=ScoringContext(top_k=settings.top_k, settings=settings.model_dump(mode="json")),
         digests=dict(digests),
         notices=tuple(notices),

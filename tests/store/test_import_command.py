@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from core import api
 from core.cli import cli
 from core.errors import EvalError
 from core.store.runs import Store
@@ -78,3 +79,35 @@ def test_real_files_become_runs(tmp_path: Path, path: str, n: int) -> None:
         assert (run.status, run.n_cases, len(opened.cases(run.id))) == ("sealed", n, n)
         assert json.dumps(run.summary)
         assert opened.check() == []
+
+
+@pytest.mark.real_data
+def test_an_imported_ranking_is_scored_as_trec_eval_does(tmp_path: Path) -> None:
+    store = tmp_path / "plumbline.db"
+    run, qrels = real_data("trec_eval", "results.test"), real_data("trec_eval", "qrels.test")
+    assert bring_in(store, str(run), "--map", f"qrels={qrels}", "--name", "theirs").exit_code == 0
+    with Store(store) as opened:
+        made = api.score("theirs", store=opened)
+        found = {row.metric: row.mean for row in made.aggregates if not row.group_by}
+        results = list(opened.results(made.id))
+    official = dict(
+        line.split()[::2] for line in real_data("trec_eval", "out.test.a").read_text().splitlines()
+    )
+    assert found["average_precision"] == pytest.approx(float(official["map"]), abs=5e-5)
+    assert found["r_precision"] == pytest.approx(float(official["Rprec"]), abs=5e-5)
+    assert {(result.verdict.value, result.reasons) for result in results} == {
+        ("WEAK", ("unchecked", "rankings_only"))
+    }
+
+
+def test_an_imported_answer_gets_a_verdict(tmp_path: Path) -> None:
+    table = tmp_path / "theirs.csv"
+    table.write_text(
+        "id,question,answer,gold_answer\n1,How long?,6 terms,6 terms\n2,Where?,,Ulm\n", encoding="utf-8"
+    )
+    store = tmp_path / "plumbline.db"
+    assert bring_in(store, str(table), "--name", "theirs").exit_code == 0
+    with Store(store) as opened:
+        made = api.score("theirs", store=opened)
+        assert (made.parent_id, made.kind) == (opened.run("theirs").id, "prepared_rag_results")
+        assert [result.verdict.value for result in opened.results(made.id)] == ["PASS", "FAIL"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.errors import Problem
+from core.errors import InputError, Problem
 from core.inputs.cells import as_list, as_text
 from core.inputs.foreign.imported import (
     KIND,
@@ -26,7 +26,8 @@ RETRIEVAL, GENERATION = {"retrieved_ids"}, {"generated_texts"}
 
 def sniff(path: Path) -> bool:
     files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path] if path.suffix == ".parquet" else []
-    return any(_kind(file) in ("qa", "result") for file in files[:50])
+    kinds = {_kind(file) for file in files[:50]}
+    return bool(kinds & {"qa", "result"}) or (path.is_file() and "corpus" in kinds)
 
 
 def load(path: Path, mapping: Mapping[str, Any]) -> list[Imported]:
@@ -35,6 +36,10 @@ def load(path: Path, mapping: Mapping[str, Any]) -> list[Imported]:
     stand in `metadata.gold_answers`; `retrieval_gt` (groups of ids) become judgements, each id relevant."""
     files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
     kinds = {file: _kind(file) for file in files}
+    if set(kinds.values()) == {"corpus"}:
+        raise InputError(
+            f"{path}: is AutoRAG's corpus, which holds no results; name the folder that has both"
+        )
     asked = (
         [Path(str(mapping["qa"]))]
         if mapping.get("qa")

@@ -1,4 +1,4 @@
-"""TREC run and qrels files, and the JSON and parquet forms of them that ranx writes."""
+"""TREC run and qrels files, and the JSON, parquet and lz4 forms of them that ranx writes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from core.errors import InputError, Problem
 from core.inputs.foreign.imported import KIND, Imported, digest_of, raise_problems, read_json
+from core.inputs.foreign.ranx_packed import read_packed
 from core.inputs.table_files import read_table
 from core.inputs.trec import parse_qrels, parse_run, read_lines
 from core.records import Case, Hit, Output
@@ -16,7 +17,6 @@ from core.records import Case, Hit, Output
 Grades = dict[str, dict[str, int]]
 Scores = dict[str, dict[str, float]]
 COLUMNS = {"q_id", "doc_id", "score"}
-UNREADABLE = {".lz4": "an lz4 file must be unpacked first"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,13 @@ def load(path: Path, mapping: Mapping[str, Any]) -> list[Imported]:
     with which it shares most queries.
     """
     files = _files(path) if path.is_dir() else [path]
-    read = [read_ranking(file) for file in files if file.suffix not in UNREADABLE]
-    if not read:
-        raise InputError(f"{path}: {next(iter(UNREADABLE.values()))}")
+    read = [read_ranking(file) for file in files]
     judged = [each for each in read if each.grades is not None]
     runs = [each for each in read if each.grades is None]
     if given := mapping.get("qrels"):
         judged = [read_ranking(Path(str(given)))]
         if judged[0].grades is None:
             raise InputError(f"{given}: holds a run, not judgements")
-    notices = [
-        f"{file.name}: {UNREADABLE[file.suffix]}; left out" for file in files if file.suffix in UNREADABLE
-    ]
     if not runs:
         note = "judgements only: there is no run to score"
         return [
@@ -64,12 +59,12 @@ def load(path: Path, mapping: Mapping[str, Any]) -> list[Imported]:
                 kind=KIND,
                 suite=each.path.stem,
                 cases=cases_of(each.grades or {}, {}),
-                notices=(*notices, note),
+                notices=(note,),
                 digest=digest_of([each.path]),
             )
             for each in judged[:1]
         ]
-    return [_imported(run, _judgements_for(run, judged), len(judged), tuple(notices)) for run in runs]
+    return [_imported(run, _judgements_for(run, judged), len(judged)) for run in runs]
 
 
 def _judgements_for(run: RankingFile, judged: Sequence[RankingFile]) -> RankingFile | None:
@@ -81,10 +76,10 @@ def _judgements_for(run: RankingFile, judged: Sequence[RankingFile]) -> RankingF
 
 def read_ranking(file: Path) -> RankingFile:
     """Read one file by its ending and contents."""
-    if file.suffix in UNREADABLE:
-        raise InputError(f"{file}: {UNREADABLE[file.suffix]}")
     if file.suffix == ".json":
         return _nested(file, read_json(file))
+    if file.suffix == ".lz4":
+        return _nested(file, read_packed(file))
     if file.suffix == ".parquet":
         return _table(file)
     lines = read_lines(file)
@@ -121,10 +116,9 @@ def outputs_of(scores: Scores, texts: Mapping[str, tuple[str, str]] | None = Non
     return tuple(outputs)
 
 
-def _imported(
-    run: RankingFile, qrels: RankingFile | None, n_judged: int, notices: tuple[str, ...]
-) -> Imported:
+def _imported(run: RankingFile, qrels: RankingFile | None, n_judged: int) -> Imported:
     grades = qrels.grades or {} if qrels else {}
+    notices: tuple[str, ...] = ()
     if not qrels:
         notices = (*notices, "no judgements: give the qrels file with --map qrels=FILE")
     if qrels and n_judged > 1:
@@ -205,7 +199,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _preference(file: Path) -> tuple[int, str]:
     """Text before JSON before parquet before packed text."""
-    order = {".json": 1, ".parquet": 2, ".gz": 3}
+    order = {".json": 1, ".parquet": 2, ".gz": 3, ".lz4": 4}
     return order.get(file.suffix, 0), file.name
 
 
@@ -215,10 +209,8 @@ def _looks(file: Path) -> bool:
             import pyarrow.parquet as parquet
 
             return set(parquet.read_schema(file).names) >= COLUMNS
-        if file.suffix == ".lz4":
-            return "run" in file.name or "qrel" in file.name
-        if file.suffix == ".json":
-            data = read_json(file)
+        if file.suffix in (".json", ".lz4"):
+            data = read_json(file) if file.suffix == ".json" else read_packed(file)
             first = next(iter(data.values()), None) if isinstance(data, dict) else None
             return (
                 isinstance(first, dict)

@@ -9,6 +9,7 @@ import pytest
 
 from core.errors import InputError
 from core.inputs.foreign import load_foreign
+from core.inputs.foreign.ranx_packed import MAGIC, unpacked
 from tests.real_data import real_data
 
 
@@ -132,3 +133,30 @@ def test_squad_questions_keep_all_answers_and_their_paragraph(tmp_path: Path) ->
     assert (second.answerable, second.gold_answer, second.cluster == first.cluster) == (False, None, True)
     assert [(output.case_id, output.text) for output in found.outputs] == [("a", "purr"), ("b", "")]
     assert len(found.notices) == 2
+
+
+def framed(block: bytes) -> bytes:
+    """An LZ4 frame of one block."""
+    return MAGIC + b"\x40\x40\xc0" + len(block).to_bytes(4, "little") + block + bytes(4)
+
+
+def test_ranx_packs_its_files_with_lz4(tmp_path: Path) -> None:
+    packed, plain = (load_foreign(real_data("ranx", name))[0] for name in ("run.lz4", "run.json"))
+    assert packed.outputs == plain.outputs
+    data = real_data("ranx", "run.lz4").read_bytes()
+    for end in range(4, len(data), 3):
+        (tmp_path / "run.lz4").write_bytes(data[:end])
+        with pytest.raises(InputError, match=r"damaged|left over"):
+            load_foreign(tmp_path / "run.lz4", "trec")
+
+
+def test_copies_in_an_lz4_block_may_overlap_and_be_long() -> None:
+    # one literal, a copy of 4 + 15 + 255 + 6 bytes from one byte back, one more literal
+    assert unpacked(framed(b"\x1fa\x01\x00\xff\x06\x10b")) == b"a" * 281 + b"b"
+    with pytest.raises(ValueError, match="before the beginning"):
+        unpacked(framed(b"\x10a\x02\x00"))
+
+
+def test_a_corpus_is_no_result() -> None:
+    with pytest.raises(InputError, match="holds no results"):
+        load_foreign(real_data("autorag_sample", "corpus_data_sample.parquet"))
