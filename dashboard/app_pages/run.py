@@ -30,7 +30,7 @@ if progress["n_unchecked"]:
         )
         widgets.link_to("verdicts", "Show them", link, unchecked="true")
 
-scores.by_question_type(run, runs.by_group(version))
+scores.by_group(run, version)
 
 st.header("Scores")
 scores.overview(run, link)

@@ -10,11 +10,13 @@ import streamlit as st
 from core.records import Aggregate, Run
 from dashboard import widgets, wording
 from dashboard.charts import estimates, verdicts
-from dashboard.queries import descriptions
+from dashboard.queries import descriptions, runs
+from dashboard.queries.runs import Version
 
 PASS_RATE = "pass_rate"
 MOST_SHOWN = 8
 MOST_GROUPS = 12
+NOT_GIVEN = "(not given)"
 
 
 def pass_rate(run: Run) -> dict[str, Any] | None:
@@ -105,14 +107,19 @@ def table(every: list[Aggregate], known: dict[str, dict[str, Any]]) -> None:
     st.dataframe(frame, hide_index=True, alt="All scores with interval and counts")
 
 
-def by_question_type(run: Run, groups: pd.DataFrame) -> None:
-    """Verdicts by question type, the type with the lowest pass rate first; nothing where there is one type only."""
-    rates = {
-        each.group: each.mean
-        for each in run.aggregates
-        if each.group_by == "question_type" and each.metric == PASS_RATE and each.mean is not None
-    }
-    ordered = sorted(rates, key=lambda group: (rates[group], group))
+def by_group(run: Run, version: Version) -> None:
+    """Verdicts by the test of an audit, else by question type, the group with the lowest pass rate first; nothing
+    where there is one group only."""
+    column, noun = ("test", "test") if run.kind == "audit" else ("question_type", "question type")
+    groups = runs.by_group(version, column).replace({"group": {"": NOT_GIVEN}})
+    judged = groups[groups["verdict"] != "ERROR"]
+    rates = (
+        judged.assign(passed=judged["n"] * (judged["verdict"] == "PASS"))
+        .groupby("group")[["passed", "n"]]
+        .sum()
+    )
+    shares = (rates["passed"] / rates["n"]).to_dict()
+    ordered = sorted(shares, key=lambda group: (shares[group], group))
     if len(ordered) < 2:
         return
     st.header("Where it fails")
@@ -123,10 +130,10 @@ def by_question_type(run: Run, groups: pd.DataFrame) -> None:
     )
     total = int(frame["n"].sum())
     frame = frame.assign(group=frame["group"].map(wording.title))
-    finding = f"{wording.title(ordered[0])}: {wording.rate(rates[ordered[0]])} pass, the lowest of {len(ordered)} question types"
-    note = f"verdicts by question type, n = {wording.count(total)}"
+    finding = f"{wording.title(ordered[0])}: {wording.rate(shares[ordered[0]])} pass, the lowest of {wording.plural(len(ordered), noun)}"
+    note = f"verdicts by {noun}, n = {wording.count(total)}"
     if len(ordered) > len(shown):
-        note += f"; the {len(shown)} weakest of {len(ordered)} types"
+        note += f"; the {len(shown)} weakest of {len(ordered)} groups"
     widgets.chart(verdicts.verdicts_by_group, frame, finding, note, key="groups")
 
 
