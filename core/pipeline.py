@@ -76,11 +76,17 @@ def run(
     """Run one configuration and return the sealed run (or the cancelled one). Nothing starts unless the whole
     configuration is valid (ConfigError, InputError). A prepared file of several models is one run each; the last
     one is returned."""
+    return run_each(settings, store=store, stages=stages, **options)[-1]
+
+
+def run_each(
+    settings: RunSettings, *, store: Store | None = None, stages: Stages | None = None, **options: Any
+) -> list[Run]:
+    """`run`, with the runs of all models of a prepared file, in its order."""
     stages = stages or Stages(Path(settings.cache_dir))
     store = store or Store(store_path(settings))
     tasks = [(each, TASKS[each.classifier_type](each, stages)) for each in each_run(settings, stages)]
-    runs = [execute(task, store, _options(each, options)) for each, task in tasks]
-    return runs[-1]
+    return [execute(task, store, _options(each, options)) for each, task in tasks]
 
 
 def _options(settings: RunSettings, given: Mapping[str, Any]) -> Options:

@@ -79,14 +79,17 @@ def run(ctx: click.Context, config: str | None, **flags: Any) -> None:
         click.echo(_plan(settings))
         return
     with LiveProgress(quiet=flags["quiet"] or flags["as_json"]) as live:
-        finished = pipeline.run(
+        finished = pipeline.run_each(
             settings, resume=flags["resume"], retry_errors=flags["retry_errors"], on_event=live.show
         )
     if flags["as_json"]:
-        click.echo(json.dumps(finished.model_dump(mode="json"), ensure_ascii=False, indent=2))
-    else:
-        print_run(finished, quiet=flags["quiet"])
-    ctx.exit(exit_code(finished))
+        made = [run.model_dump(mode="json") for run in finished]
+        click.echo(json.dumps(made[0] if len(made) == 1 else made, ensure_ascii=False, indent=2))
+    for each in [] if flags["as_json"] else finished:
+        if len(finished) > 1:
+            click.echo(f"{each.name}:")
+        print_run(each, quiet=flags["quiet"])
+    ctx.exit(min(exit_code(run) for run in finished))
 
 
 def exit_code(finished: Run) -> int:
