@@ -71,11 +71,11 @@ def write_reports(
 
 def markdown(run: Run, tests: Sequence[Mapping[str, Any]]) -> str:
     counts = ", ".join(f"{sum(t['verdict'] == v.value for t in tests)} {v.value}" for v in Verdict)
-    lines = [f"# Audit of {_cell(run.suite)}", "", f"{len(tests)} tests: {counts}.", ""]
+    lines = [f"# Audit of {_cell(run.suite)}", "", f"{_number(len(tests), 'test')}: {counts}.", ""]
     unchecked = sum(test["n_unchecked_cases"] for test in tests)
     if unchecked:
         lines += [
-            f"**{unchecked} cases hold checks that could not be made** (see the column *unchecked*).",
+            f"**{_number(unchecked, 'case')} with checks that could not be made** (see the column *unchecked*).",
             "",
         ]
     lines += [
@@ -184,10 +184,10 @@ def print_tests(run: Run, tests: Sequence[Mapping[str, Any]], folder: Path, *, q
         console.print(_table(tests))
     counts = ", ".join(f"{sum(t['verdict'] == v.value for t in tests)} {v.value}" for v in Verdict)
     unchecked_cases = sum(test["n_unchecked_cases"] for test in tests)
-    more = f"; {unchecked_cases} cases hold unchecked checks" if unchecked_cases else ""
+    more = f"; {_number(unchecked_cases, 'case')} with unchecked checks" if unchecked_cases else ""
     seconds = run.summary.get("runtime_seconds")
     took = f" in {seconds:.1f} s" if isinstance(seconds, int | float) else ""
-    console.print(f"{len(tests)} tests{took}: {counts}{more}", highlight=False)
+    console.print(f"{_number(len(tests), 'test')}{took}: {counts}{more}", highlight=False)
     console.print(f"reports in {escape(str(folder))}/ · run {run.id}", highlight=False, soft_wrap=True)
 
 
@@ -208,6 +208,10 @@ def _table(tests: Sequence[Mapping[str, Any]]) -> Table:
             escape(detail + unchecked),
         )
     return table
+
+
+def _number(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def printable(text: str) -> str:

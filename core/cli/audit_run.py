@@ -93,15 +93,21 @@ def _options(plan: AuditPlan, flags: Mapping[str, Any], output_dir: str) -> Opti
 
 
 def _failed(plan: AuditPlan, store: Store) -> frozenset[str]:
-    """Case ids that were FAIL or ERROR in the newest sealed run of this suite."""
-    earlier = store.runs(kind="audit", suite=plan.task.suite, status="sealed", limit=1)
+    """Case ids that were FAIL or ERROR when they were last asked. A run may have asked some of the cases only, so
+    earlier sealed runs of the suite are looked at until each case was met."""
+    earlier = store.runs(kind="audit", suite=plan.task.suite, status="sealed", light=True)
     if not earlier:
         raise ConfigError(f"--failed: there is no earlier run of suite '{plan.task.suite}'")
-    bad = {r.case_id for r in store.results(earlier[0].id) if r.verdict in (Verdict.FAIL, Verdict.ERROR)}
-    known = {case.id for case in plan.task.cases}
-    if not bad & known:
-        raise ConfigError(f"--failed: nothing failed in run {earlier[0].id}")
-    return frozenset(bad & known)
+    open_cases, bad = {case.id for case in plan.task.cases}, set()
+    for run in earlier:
+        if not open_cases:
+            break
+        results = [result for result in store.results(run.id) if result.case_id in open_cases]
+        bad |= {r.case_id for r in results if r.verdict in (Verdict.FAIL, Verdict.ERROR)}
+        open_cases -= {result.case_id for result in results}
+    if not bad:
+        raise ConfigError(f"--failed: nothing failed when it was last asked (newest run: {earlier[0].id})")
+    return frozenset(bad)
 
 
 def _number(value: Any) -> float | None:

@@ -189,7 +189,7 @@ class CitationAudit:
                 return TestOutcome(
                     Verdict.WEAK, "unchecked: the system does not name its corpus", metrics, artifacts
                 )
-            detail = f"{len(rows)} citations resolve; support unchecked"
+            detail = f"{len(rows)} of {len(rows)} citations resolve; support unchecked"
             return TestOutcome(Verdict.PASS, detail, metrics, artifacts)
         passed, weak = self.scoring.thresholds["citation_support"]
         mean, worst = sum(supports) / len(supports), min(supports)

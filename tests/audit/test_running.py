@@ -64,7 +64,7 @@ def test_unchecked_is_said_and_counted_and_never_reads_as_pass(tmp_path: Path) -
     done = plumbline(tmp_path, "run", "audit.yaml")
     assert "WARNING: NO JUDGE: ANTHROPIC_API_KEY is not set" in done.stderr
     assert re.search(
-        r"2 tests in [\d.]+ s: 1 PASS, 1 WEAK, 0 FAIL, 0 ERROR; 2 cases hold unchecked checks", done.stdout
+        r"2 tests in [\d.]+ s: 1 PASS, 1 WEAK, 0 FAIL, 0 ERROR; 2 cases with unchecked checks", done.stdout
     )
     report = report_of(tmp_path)
     assert report["unchecked"] == 2
@@ -193,13 +193,16 @@ class Flaky(Agent):
 
 
 def test_failed_asks_only_what_failed(tmp_path: Path) -> None:
-    write_audit(tmp_path, [GOOD, BAD])
+    write_audit(tmp_path, [GOOD, BAD, {**BAD, "name": "worse"}])
     plumbline(tmp_path, "run", "audit.yaml", "--no-judge")
+    plumbline(
+        tmp_path, "run", "audit.yaml", "--no-judge", "--only", "bad"
+    )  # says nothing about the other tests
     diary = tmp_path / "diary.txt"
     done = plumbline(tmp_path, "run", "audit.yaml", "--no-judge", "--failed", AGENT_DIARY=str(diary))
-    assert verdicts(tmp_path) == {"bad": "FAIL"}
-    assert diary.read_text(encoding="utf-8").count("asked") == 1
-    assert "1 of 2 cases are asked" in done.stderr
+    assert verdicts(tmp_path) == {"bad": "FAIL", "worse": "FAIL"}
+    assert diary.read_text(encoding="utf-8").count("asked") == 2
+    assert "2 of 3 cases are asked" in done.stderr
 
 
 def test_retry_errors_asks_only_the_errors(tmp_path: Path) -> None:
