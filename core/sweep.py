@@ -246,8 +246,9 @@ def _conclude(
     attribution = attribute(trace, ladder=climbed.outcomes, folder=str(folder), seed=design.base.seed)
     table = ranking(trace, attribution, design.base)
     best = best_config(trace, table, attribution, design.base)
-    settings = best["recommended_settings"] or best["settings"]
-    write_attribution(folder, attribution, settings)
+    target = attribution.summary["target_experiment"]
+    explained = next((c.settings for c in trace.configurations if c.name == target), best["settings"])
+    write_attribution(folder, attribution, explained)  # the commands of the advice change these settings
     rows = records(table)
     write_csv(
         folder / "experiment_ranking.csv",

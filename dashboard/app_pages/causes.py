@@ -10,6 +10,19 @@ from dashboard.queries import sweeps
 
 st.title("Causes")
 headline = st.empty()
+OF = ("A sweep", "One run")
+of = st.segmented_control(
+    "Explain",
+    OF,
+    default=OF[0] if sweeps.listed(limit=1) else OF[1],
+    required=True,
+    key="of",
+    bind="query-params",
+    label_visibility="collapsed",
+)
+if of == OF[1]:
+    causes.of_run(headline)
+    st.stop()
 sweep_id, table = sweep.choose(
     "No sweep to explain yet",
     "Which design choice made the difference, by how much and how sure; which step failed; and what to try next. It needs a sweep: several configurations on the same questions.",
@@ -27,6 +40,7 @@ st.header("Effects of single choices")
 causes.forests(effects)
 causes.interactions(sweeps.table(sweep_id, "design_interactions"))
 causes.gains(sweeps.table(sweep_id, "design_gain_shares"), names)
+causes.variance(sweeps.table(sweep_id, "design_variance_shares"), summary)
 
 st.header("What should I try next?")
 causes.advice(sweep_id, table, names)

@@ -22,7 +22,15 @@ def interactions(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.Top
             "b:N",
             sort=None,
             title=None,
-            axis=names_axis(120, across=True),
+            # slanted: side by side on a phone they would run into each other
+            axis=alt.Axis(
+                labelAngle=-35,
+                labelAlign="right",
+                labelLimit=200,
+                labelOverlap=False,
+                ticks=False,
+                domain=False,
+            ),
         ),
         y=alt.Y("a:N", sort=None, title=None, axis=names_axis()),
     )

@@ -14,7 +14,7 @@ from dashboard.charts import causes as charts
 from dashboard.charts import differences
 from dashboard.parts import prefill
 from dashboard.parts.sweep import humanised
-from dashboard.queries import sweeps
+from dashboard.queries import runs, sweeps
 from dashboard.widgets import choices
 
 PAGE = 10
@@ -132,7 +132,7 @@ def interactions(table: pd.DataFrame) -> None:
         [
             {
                 "a": _change(row["factor_a"], row["base_a"], row["value_a"], "\n"),
-                "b": _change(row["factor_b"], row["base_b"], row["value_b"], "\n"),
+                "b": _change(row["factor_b"], row["base_b"], row["value_b"]),
                 "value": row["interaction"],
                 "shown": wording.signed(row["interaction"]),
                 "detail": f"{wording.points(row['effect_a_at_base_b'])} with {_word(row['base_b'])}, {wording.points(row['effect_a_at_value_b'])} with {_word(row['value_b'])}"
@@ -171,6 +171,65 @@ def gains(table: pd.DataFrame, names: dict[str, str]) -> None:
     widgets.chart(differences.differences, pd.DataFrame(rows), finding, note, key="gains")
 
 
+def variance(table: pd.DataFrame, summary: dict[str, Any]) -> None:
+    """What the scores vary with: questions, configurations, and of these the single choices."""
+    found = summary.get("variance")
+    if table.empty or not found:
+        return
+    st.subheader("What the scores vary with")
+    st.markdown(widgets.escaped(found["statement"]))
+    of_choices = table[table["share_between_configurations"].notna()]
+    if of_choices.empty:
+        return
+    rows = [
+        {
+            "choice": " × ".join(wording.spelled(str(part)) for part in str(row["component"]).split(" × ")),
+            "of what differs between configurations": wording.rate(row["share_between_configurations"]),
+        }
+        for row in of_choices.sort_values("share_between_configurations", ascending=False).to_dict("records")
+    ]
+    with st.expander("Of which single choices"):
+        st.dataframe(rows, hide_index=True, width="content")
+        if "balanced" not in set(of_choices["method"]):
+            st.caption(
+                "Not every combination was run, so a share is only what no other choice can explain; shares do not add up to 100 %."
+            )
+
+
+def of_run(headline: Any) -> None:
+    """The same for one run: where its answers fail and what to try next. Effects need a sweep."""
+    run = runs.run(widgets.chosen_run(titled=True))
+    summary = sweeps.one(run.id, "design_attribution_summary")
+    if not summary and run.sweep_id:
+        st.info("This run belongs to a sweep, whose configurations are explained together.")
+        widgets.link_to("causes", "Open the causes of its sweep", sweep=run.sweep_id)
+        st.stop()
+    if not summary:
+        text = "Failures of a run are attributed when it is complete; audits say why in their own tests."
+        st.info(text, title="Nothing is attributed for this run")
+        st.stop()
+    columns = {"experiment": run.name, "run_id": run.id, "label": run.name, "settings": run.settings}
+    names = {run.name: run.name}
+    headline.markdown(widgets.escaped(_run_sentence(run.name, sweeps.table(run.id, "component_attribution"))))
+    st.header("Where answers fail")
+    failures(run.id, names, {run.name: run.id})
+    st.header("What should I try next?")
+    advice(run.id, pd.DataFrame([columns]), names)
+    st.caption(
+        "Which design choice makes a difference is seen in a sweep; each proposal above can start one."
+    )
+
+
+def _run_sentence(name: str, components: pd.DataFrame) -> str:
+    if components.empty:
+        return f"No case of {name} failed."
+    top = components.iloc[int(components["n_failures"].to_numpy().argmax())]
+    return (
+        f"{wording.count(int(components['n_failures'].sum()))} of {wording.plural(int(components['n_rows'].max()), 'answer')} of {name} fail; "
+        f"most of them at {str(top['label']).lower()} ({wording.count(int(top['n_failures']))})."
+    )
+
+
 def failures(sweep_id: str, names: dict[str, str], run_ids: dict[str, str]) -> None:
     """From all answers to those that pass, by the component that failed; each opens its cases."""
     components = sweeps.table(sweep_id, "component_attribution")
@@ -197,7 +256,7 @@ def failures(sweep_id: str, names: dict[str, str], run_ids: dict[str, str]) -> N
     rows.append({"step": "Not failed", "start": 0, "end": left, "look": "PASS", "shown": wording.count(left)})
     top = components.iloc[int(components["n_failures"].to_numpy().argmax())]
     finding = f"Most is lost at {str(top['label']).lower()}: {wording.count(int(top['n_failures']))} of {wording.count(int(components['n_failures'].sum()))} failures"
-    note = f"n = {wording.count(total)} answers of all configurations"
+    note = f"n = {wording.plural(total, 'answer')}" + (" of all configurations" if len(names) > 1 else "")
     widgets.chart(charts.waterfall, pd.DataFrame(rows), finding, note, key="waterfall")
     listed = sweeps.table(sweep_id, "failure_attribution")
     if not listed.empty:

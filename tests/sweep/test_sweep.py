@@ -73,6 +73,9 @@ def test_the_ladder_explains_failures_of_the_best_one(swept):
     ladder = pd.read_csv(result.folder / "oracle_ladder.csv").set_index("rung")
     best = result.attribution.summary["target_experiment"]
     assert set(ladder["experiment"]) == {best}, "of the configuration whose failures are explained"
+    explained = next(run for run in result.runs if run.name == best)
+    changed = json.loads((result.folder / "settings.json").read_text(encoding="utf-8"))
+    assert changed == explained.settings, "the commands of the advice start from the same configuration"
     assert ladder.loc["placebo", "gained"] == ladder.loc["placebo", "lost"] == 0
     assert ladder.loc["closed_book", "pass_rate"] <= ladder.loc["gold_context", "pass_rate"]
     assert set(failures["evidence_level"]) <= {"observed", "counterfactual"}
