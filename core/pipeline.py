@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from core import provenance
+from core.continuing import refuse_mixing
 from core.contracts import BatchSystem, System
-from core.errors import ConfigError, StoreError, SystemFailure
+from core.errors import StoreError, SystemFailure
 from core.evaluation.summary import aggregate, summarise
 from core.records import Case, Failure, Output, Result, Run, Verdict
 from core.retrieval.stages import Stages
@@ -139,11 +140,7 @@ def _open_run(task: Task, store: Store, options: Options) -> Run:
     if not wanted:
         return _new_run(task, store, options)
     earlier = store.run(wanted)
-    if earlier.suite_digest != task.suite_digest:
-        raise ConfigError(
-            f"run {earlier.id} was made with other cases (suite '{earlier.suite}'): it cannot be continued; "
-            "start a new run instead"
-        )
+    refuse_mixing(earlier, task, options.settings)
     if earlier.status != "sealed":
         store.set_status(earlier.id, "running")
         return earlier

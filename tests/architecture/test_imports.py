@@ -50,6 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "components": BASE | {"inputs", "retrieval", "llm", "metrics", "judge", "systems", "evaluation", "audit"},
 }
 TOP = {
+    "continuing",
     "pipeline",
     "sweep",
     "tasks",

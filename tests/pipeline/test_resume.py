@@ -10,6 +10,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from core import api
+from core.errors import ConfigError
+from core.pipeline import Progress
 from core.store.runs import Store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,3 +115,38 @@ def test_a_sealed_run_cannot_be_resumed(tmp_path: Path) -> None:
     )
     assert again.returncode == 2
     assert "sealed" in again.stderr
+
+
+LOANS = "A loan of a book lasts four weeks. It may be renewed twice.\n"
+
+
+class Stopped(Exception):
+    pass
+
+
+def stop(_: Progress) -> None:
+    raise Stopped
+
+
+def test_a_run_is_continued_only_in_the_way_it_was_begun(tmp_path: Path) -> None:
+    text = tmp_path / "loans.txt"
+    text.write_text(LOANS, encoding="utf-8")
+    settings = {
+        "docs": [str(text)], "questions": str(DEMO / "questions.json"), "output_dir": str(tmp_path / "out"),
+        "cache_dir": str(tmp_path / "cache"),
+    }  # fmt: skip
+    with pytest.raises(Stopped):
+        api.evaluate(settings, on_result=stop)
+    begun = Store(tmp_path / "out" / "plumbline.db").runs()[0]
+    assert begun.status == "running"
+    with pytest.raises(ConfigError, match="begun in another way") as caught:
+        api.evaluate({**settings, "retriever": "tfidf", "concurrency": 3}, resume=begun.id)
+    assert [problem.where for problem in caught.value.problems] == ["retriever"]
+    text.write_text(LOANS + "\nOne more sentence about loans.\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        api.evaluate(settings, resume=begun.id)
+    assert [problem.where for problem in caught.value.problems] == ["corpus"]
+    text.write_text(LOANS, encoding="utf-8")
+    assert (
+        api.evaluate({**settings, "parse_timeout": 30, "concurrency": 3}, resume=begun.id).status == "sealed"
+    )
