@@ -14,6 +14,7 @@ from core.attribution.grid import QUALITY, Grid
 from core.attribution.pairs import Pairs
 from core.attribution.taxonomy import taxonomy
 from core.attribution.trace import PUBLISHED, SETTING, Configuration
+from core.settings import RunSettings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +87,7 @@ def next_ablation(configuration: Configuration, component: str, tried: UpperLimi
     options = []
     for place, setting in enumerate(taxonomy()[component].factors):
         value = proposal(setting, configuration.design)
-        if value is None:
+        if value is None or not _can_run(configuration, setting, value):
             continue
         upper, blocks = tried.get(PUBLISHED.get(setting, setting), (None, 0))
         if upper is not None and (blocks >= 3 or upper <= 0):
@@ -108,6 +109,20 @@ def ablation_json(configuration: Configuration, change: Mapping[str, Any]) -> st
         SETTING.get(k, k): v for k, v in configuration.design.items() if "." not in k
     }
     return json.dumps(settings | {change["setting"]: change["value"]}, ensure_ascii=False, sort_keys=True)
+
+
+def _can_run(configuration: Configuration, setting: str, value: Any) -> bool:
+    """Whether the configuration with this one change is still valid: an overlap must stay below its window, and
+    options of one retriever are not those of another."""
+    if not configuration.settings:
+        return True
+    if setting == "retriever" and configuration.settings.get("retriever_options"):
+        return False
+    try:
+        changed = RunSettings.model_validate({**configuration.settings, setting: value})
+    except ValueError:
+        return False
+    return changed.applies(setting)
 
 
 def proposal(setting: str, design: Mapping[str, Any]) -> Any:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from core.attribution.failures import COUNTERFACTUAL, OBSERVED, attribute_failure, is_failure
+from core.attribution.fixes import next_ablation
 from core.attribution.taxonomy import MECHANISMS, taxonomy
+from core.attribution.trace import Configuration
+from core.settings import RunSettings, check
 from tests.simulation.sweeps import PLANTED
 
 FAIL = {"verdict": "FAIL", "auto_flag": "incorrect", "expected_answerable": True}
@@ -76,3 +79,26 @@ def test_what_counts_as_a_failure():
 def test_every_mechanism_has_a_component_with_advice():
     for component, _ in MECHANISMS.values():
         assert taxonomy()[component].recommendation
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"chunk_size": 80, "overlap": 60},
+        {"answer_sentences": 10, "top_k": 900},
+        {"retriever": "hybrid", "hybrid_alpha": 0.4, "chunking": "by_section"},
+        {"retriever": "bm25", "retriever_options": {"k1": 1.2}},
+        {"rerank_top_n": 32, "abstain_on_weak_evidence": True},
+    ],
+)
+def test_every_proposed_change_can_be_run(settings):
+    chosen = RunSettings(**settings)
+    configuration = Configuration("c", chosen.design(), settings=chosen.model_dump(mode="json"))
+    proposed = [next_ablation(configuration, component, {}) for component in taxonomy()]
+    changes = [change for change in proposed if change is not None]
+    assert len(changes) >= 4
+    for change in changes:
+        changed = RunSettings(**{**settings, change["setting"]: change["value"]})
+        assert changed.design() != chosen.design(), "it changes something that matters"
+        assert not [p for p in check(changed) if p.where not in ("docs", "questions")]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from core.cli.run import run as run_command
 from core.cli.sweep import sweep
 from core.errors import ConfigError, InputError
 from core.store.runs import Store
@@ -102,6 +104,19 @@ def test_a_failing_configuration_is_a_record_and_the_others_go_on(corpus):
     assert [run.name.split("-")[0] for run in result.runs] == ["good"]
     assert [f.name.split("-")[0] for f in result.failed] == ["bad"]
     assert "no-such-model" in result.failed[0].message
+
+
+def test_the_commands_of_the_advice_can_be_run(swept):
+    _, result, _ = swept
+    commands = [
+        each["command"] for each in result.attribution.advisor["top_recommendations"] if each["command"]
+    ]
+    assert commands
+    for command in commands:
+        words = shlex.split(command)
+        assert words[:2] == ["plumbline", "run"]
+        done = CliRunner().invoke(run_command, [*words[2:], "--plan"])
+        assert done.exit_code == 0, (command, done.output)
 
 
 def test_missing_inputs_stop_everything_before_it_starts(corpus):
