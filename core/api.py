@@ -4,6 +4,7 @@ thread, in a notebook or in a Streamlit script: nothing here touches an event lo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -63,11 +64,19 @@ def score(run: Run | str, *, store: Store, name: str = "", output_dir: str | Pat
         parent_id=earlier.id,
         settings=earlier.settings,
     )
+    imported = "imported_from" in earlier.settings
+    if earlier.kind == "audit" and imported:
+        raise ConfigError(
+            f"run {earlier.id} was imported: it holds the verdicts of another tool, and no tests to apply again"
+        )
     if earlier.kind == "audit":
         return _AUDIT["score"](earlier, store, ready, options)
     settings = _stored_settings(earlier)
-    task = rebuild(earlier, settings, store, Stages(Path(settings.cache_dir)), ready)
-    return pipeline.execute(task, store, options)
+    # what was imported has answers and no documents: it is scored as prepared results are
+    kind = "prepared_rag_results" if imported else earlier.kind
+    stages = Stages(Path(settings.cache_dir))
+    task = rebuild(earlier.model_copy(update={"kind": kind}), settings, store, stages, ready)
+    return pipeline.execute(replace(task, kind=earlier.kind), store, options)
 
 
 def _stored_settings(run: Run) -> RunSettings:

@@ -55,7 +55,7 @@ def import_(
         click.echo(f"run {run.id} ({run.name}): {run.n_cases} cases, {shown}")
         for notice in found.notices:
             click.echo(f"note: {notice}")
-        if found.results is None and found.outputs:
+        if found.results is None and found.outputs and run.kind != "audit":
             click.echo(f"note: it has no verdicts yet; plumbline score {run.id} gives it some")
 
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from core import api
 from core.cli import cli
-from core.errors import EvalError
+from core.errors import ConfigError, EvalError
 from core.store.runs import Store
 from tests.real_data import real_data
 
@@ -111,3 +111,26 @@ def test_an_imported_answer_gets_a_verdict(tmp_path: Path) -> None:
         made = api.score("theirs", store=opened)
         assert (made.parent_id, made.kind) == (opened.run("theirs").id, "prepared_rag_results")
         assert [result.verdict.value for result in opened.results(made.id)] == ["PASS", "FAIL"]
+
+
+def test_a_run_folder_brought_in_elsewhere_is_scored_without_its_documents(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    assert CliRunner().invoke(cli, ["demo", "--output-dir", str(output)]).exit_code == 0
+    store = tmp_path / "elsewhere.db"
+    assert bring_in(store, str(output / "demo"), "--name", "theirs").exit_code == 0
+    with Store(store) as opened:
+        made = api.score("theirs", store=opened)
+    assert made.kind == "document_qa"
+    assert made.verdicts["ERROR"] == 0
+    assert made.verdicts["PASS"] > 10
+
+
+def test_an_imported_audit_has_nothing_to_score_again(tmp_path: Path) -> None:
+    report = {
+        "tests": [{"name": "t", "evaluator": "rag_quality", "verdict": "PASS", "artifacts": {"cases": []}}]
+    }
+    (tmp_path / "report.json").write_text(json.dumps(report), encoding="utf-8")
+    store = tmp_path / "plumbline.db"
+    assert bring_in(store, str(tmp_path / "report.json"), "--name", "theirs").exit_code == 0
+    with Store(store) as opened, pytest.raises(ConfigError, match="no tests to apply again"):
+        api.score("theirs", store=opened)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -222,9 +222,12 @@ def _looks(file: Path) -> bool:
         lines = [line.split() for line in read_lines(file)[:20] if line.strip() and not line.startswith("#")]
     except (InputError, OSError, ValueError):
         return False
-    return bool(lines) and (
-        all(_is_run_line(line) for line in lines) or all(_is_qrels_line(line) for line in lines)
-    )
+    return _mostly(_is_run_line, lines) or _mostly(_is_qrels_line, lines)
+
+
+def _mostly(fits: Callable[[list[str]], bool], lines: list[list[str]]) -> bool:
+    """A wrong line among right ones is named when the file is read; here it would only hide what the file is."""
+    return bool(lines) and fits(lines[0]) and 2 * sum(map(fits, lines)) >= len(lines)
 
 
 def _is_run_line(fields: list[str]) -> bool:

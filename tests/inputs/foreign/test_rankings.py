@@ -160,3 +160,9 @@ def test_copies_in_an_lz4_block_may_overlap_and_be_long() -> None:
 def test_a_corpus_is_no_result() -> None:
     with pytest.raises(InputError, match="holds no results"):
         load_foreign(real_data("autorag_sample", "corpus_data_sample.parquet"))
+
+
+def test_a_wrong_line_of_a_run_is_named_though_nobody_named_the_format(tmp_path: Path) -> None:
+    (tmp_path / "bm25.trec").write_text("q1 Q0 d1 1 0.9 bm25\nq1 Q0 d2 2 oops bm25\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 2"):
+        load_foreign(tmp_path / "bm25.trec")
