@@ -75,7 +75,8 @@ class Attempts:
     def run(self, attempt: Callable[[float], T]) -> tuple[T, int]:
         """`attempt(seconds)` until it succeeds; (value, number of retries). LlmFailure carries the retries made."""
         self._check_breaker()
-        end = time.monotonic() + self.limits.deadline
+        begun = time.monotonic()
+        end = begun + self.limits.deadline
         made = 0
 
         def once() -> T:
@@ -96,6 +97,11 @@ class Attempts:
             value = retrying(once)
         except LlmFailure as error:
             error.retries = max(made - 1, 0)
+            if error.kind == "timeout" and made > 1:
+                # the last attempt had what was left of the deadline: its seconds alone would mislead
+                spent = time.monotonic() - begun
+                error.message = f"no answer in {made} attempts within {spent:.3g} s"
+                error.args = (error.message,)
             self._note(error)
             raise
         self._note(None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -118,6 +119,7 @@ def test_a_server_that_never_finishes_is_given_up(provider: str, kind: str) -> N
         with pytest.raises(LlmFailure) as caught:
             ask(opened)
     assert caught.value.kind == "timeout"
+    assert re.fullmatch(r"no answer in \d attempts within [\d.]+ s", str(caught.value))
     assert 0.4 <= time.monotonic() - begun < 5
     assert server.counts.requests >= 2
 
