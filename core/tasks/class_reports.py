@@ -217,6 +217,8 @@ class Classified:
         }
         return {
             "per_class": self.per_class(),
+            "class_tree": self.branches(),
+            "class_paths": self.paths(),
             "confusion_code": self.confusion(None),
             **confusion,
             **kinds,
@@ -254,6 +256,34 @@ class Classified:
                 }
             )
         return rows
+
+    def paths(self) -> list[Row]:
+        """Each code that is gold or was predicted first: code, nodes (one a level, null where it has none)."""
+        codes = {code for pair in self.pairs() for code in pair if code is not None}
+        return [{"code": code, "nodes": list(self.tree.nodes(code))} for code in sorted(codes)]
+
+    def branches(self) -> list[Row]:
+        """Each node that gold codes lie under, from the top: node, level, parent, label; n cases, `wrong` of them
+        with another code than the gold, `left` with one outside the branch."""
+        found: dict[str, Row] = {}
+        for gold, predicted in self.pairs():
+            above = None
+            others = self.tree.nodes(predicted) if predicted is not None else ()
+            for level, node in enumerate(self.tree.nodes(gold), 1):
+                if node is None:
+                    continue
+                row = found.setdefault(
+                    node,
+                    {
+                        "node": node, "level": level, "parent": above, "label": self.tree.label(node),
+                        "n": 0, "wrong": 0, "left": 0,
+                    },
+                )  # fmt: skip
+                row["n"] += 1
+                row["wrong"] += gold != predicted
+                row["left"] += node not in others
+                above = node
+        return sorted(found.values(), key=lambda row: (row["level"], -row["wrong"], row["node"]))
 
     def grouped(self, key: Callable[[Case], str], *, named: bool = False) -> list[Row]:
         """Accuracy, hit@k and same division of each group, with intervals, large groups first."""

@@ -1,6 +1,6 @@
 """Classifiers: a code list and queries → the local ranker (`ted_cpv`) or a service (`api_classifier`) under test.
 
-Tables kept with the run: `per_class`, `confusion_code`, `confusion_<level>`, `reliability`, `risk_coverage`,
+Tables kept with the run: `per_class`, `class_tree`, `class_paths`, `confusion_code`, `confusion_<level>`, `reliability`, `risk_coverage`,
 `by_language`, `by_division`, `leakage_report`.
 """
 

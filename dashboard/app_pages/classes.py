@@ -33,10 +33,10 @@ parts.leakage(run)
 parts.by_level(run)
 
 st.header("What is taken for what?")
-parts.matrix(version, parts.choose_level(run))
+parts.matrix(version, run, parts.choose_level(run))
 
 st.header("The code tree with its errors")
-parts.tree(version, run)
+parts.tree(version)
 
 st.header("By group")
 parts.groups(version, "by_language", "By language of the query")

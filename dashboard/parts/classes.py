@@ -16,6 +16,7 @@ from dashboard.queries.runs import Version
 MATRIX = 14  # classes on each side of the matrix
 LISTED = 25
 BRANCHES = 12
+LISTED_NODES = 60  # lines below one branch
 NOTHING = "(no answer)"
 
 
@@ -78,8 +79,10 @@ def choose_level(run: Run) -> str:
 
 
 @st.fragment
-def matrix(version: Version, chosen: str) -> None:
+def matrix(version: Version, run: Run, chosen: str) -> None:
     """What is taken for what at one level; a cell lists its cases."""
+    levels = (run.summary.get("classes") or {}).get("by_level") or []
+    level_number = next((int(each["level"]) for each in levels if each["name"] == chosen), None)
     table = classes.table(version, f"confusion_{chosen}")
     if table.empty:
         st.caption("No query has a right code at this level.")
@@ -104,7 +107,7 @@ def matrix(version: Version, chosen: str) -> None:
         names = {row["label_gold"]: row["gold_code"] for row in frame.to_dict("records")} | {
             row["label_predicted"]: row["predicted_code"] for row in frame.to_dict("records")
         }
-        _cases(version, names.get(picked[0]["gold"], ""), names.get(picked[0]["predicted"], ""))
+        _cases(version, level_number, names.get(picked[0]["gold"], ""), names.get(picked[0]["predicted"], ""))
     part = st.expander(
         "The most frequent mistakes", on_change="rerun", key=f"mistakes_{chosen}", expanded=False
     )
@@ -139,11 +142,8 @@ def _name(code: str, label: str, limit: int = 80) -> str:
     return wording.shortened(f"{code} {label}", limit) if code else NOTHING
 
 
-def _cases(version: Version, gold: str, predicted: str) -> None:
-    found = classes.cell(version, gold, predicted)
-    if found.empty:
-        st.caption("The cases of this cell cannot be listed at this level; choose the level Code.")
-        return
+def _cases(version: Version, level_number: int | None, gold: str, predicted: str) -> None:
+    found = classes.cell(version, level_number, gold, predicted)
     st.markdown(f"{wording.plural(len(found), 'case')} in this cell.")
     for row in found.head(LISTED).to_dict("records"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -157,49 +157,56 @@ def _cases(version: Version, gold: str, predicted: str) -> None:
             st.caption(f"{row['gold']} → {row['predicted'] or NOTHING}", width="content")
 
 
-def tree(version: Version, run: Run) -> None:
-    """Branch by branch from the top: how many cases, how many wrong; open a branch to see below it."""
-    names = [each["name"] for each in (run.summary.get("classes") or {}).get("by_level") or []]
-    if not names:
+def tree(version: Version) -> None:
+    """Branch by branch from the top, by the parents of the code list: how many cases, how many wrong, how many of them
+    outside the branch; open a branch to see below it."""
+    table = classes.table(version, "class_tree")
+    if table.empty:
+        st.caption("No right code stands in the code list.")
         return
     search = (
         st.text_input("Search classes", key="class_find", bind="query-params", type="search")
         .strip()
         .casefold()
     )
-    rows = _branches(classes.table(version, f"confusion_{names[0]}"))
-    below = _branches(classes.table(version, f"confusion_{names[1]}")) if len(names) > 1 else pd.DataFrame()
-    shown = [
-        row
-        for row in rows.to_dict("records")
-        if not search or search in _name(row["gold"], row["label"]).casefold()
-    ]
+    rows = table.assign(parent=table["parent"].fillna("")).to_dict("records")
+    below: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        below.setdefault(row["parent"], []).append(row)
+    shown = below.get("", [])
+    if search:
+        shown = [row for row in rows if search in _name(row["node"], row["label"]).casefold()]
     for row in shown[:BRANCHES]:
-        part = st.expander(
-            widgets.escaped(f"{_name(row['gold'], row['label'], 60)} · {row['wrong']} of {row['n']} wrong"),
-            key=f"branch_{row['gold']}",
-            on_change="rerun",
-        )
-        if part.open and len(below):
+        part = st.expander(widgets.escaped(_branch(row)), key=f"branch_{row['node']}", on_change="rerun")
+        if part.open:
             with part:
-                for child in below[below["gold"].str.startswith(row["gold"])].to_dict("records"):
-                    st.markdown(
-                        widgets.escaped(
-                            f"{_name(child['gold'], child['label'])}: {child['wrong']} of {child['n']} wrong"
-                        )
-                    )
+                _below(below, row["node"])
     if len(shown) > BRANCHES:
         st.caption(f"{wording.count(len(shown) - BRANCHES)} more; search for them.")
 
 
-def _branches(table: pd.DataFrame) -> pd.DataFrame:
-    if table.empty:
-        return pd.DataFrame(columns=["gold", "label", "n", "wrong"])
-    table = table.assign(wrong=table["n"].where(~table["correct"].astype(bool), 0))
-    found = table.groupby("gold", as_index=False).agg(
-        label=("gold_label", "first"), n=("n", "sum"), wrong=("wrong", "sum")
-    )
-    return found.sort_values(["wrong", "gold"], ascending=[False, True])
+def _below(below: dict[str, list[dict[str, Any]]], node: str) -> None:
+    """Everything below a node as a nested list; of many siblings those with most errors."""
+    lines: list[str] = []
+    _lines(below, node, 0, lines)
+    if not lines:
+        st.caption("No right code stands below it.")
+        return
+    st.markdown("\n".join(lines[:LISTED_NODES]))
+    if len(lines) > LISTED_NODES:
+        st.caption(f"{wording.count(len(lines) - LISTED_NODES)} more below; search for them.")
+
+
+def _lines(below: dict[str, list[dict[str, Any]]], node: str, depth: int, lines: list[str]) -> None:
+    for row in below.get(node, []):
+        lines.append(f"{'  ' * depth}- {widgets.escaped(_branch(row))}")
+        _lines(below, row["node"], depth + 1, lines)
+
+
+def _branch(row: dict[str, Any]) -> str:
+    """`45 Construction work · 12 of 30 wrong, 5 of them in another branch`."""
+    text = f"{_name(row['node'], row['label'], 60)} · {wording.count(row['wrong'])} of {wording.count(row['n'])} wrong"
+    return text + (f", {wording.count(row['left'])} of them in another branch" if row["left"] else "")
 
 
 def per_class(version: Version) -> None:

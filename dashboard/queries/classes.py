@@ -12,7 +12,7 @@ from dashboard.queries.runs import Version
 
 @source.cached
 def table(of: Version, name: str) -> pd.DataFrame:
-    """A table kept with the run (per_class, confusion_<level>, by_language, by_division, leakage_report)."""
+    """A table kept with the run (per_class, class_tree, class_paths, confusion_<level>, by_language, by_division, leakage_report)."""
     with source.opened() as store:
         return pd.DataFrame(store.attribution(of.run_id, name) if store is not None else [])
 
@@ -44,12 +44,17 @@ def predictions(of: Version) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def cell(of: Version, gold: str, predicted: str) -> pd.DataFrame:
-    """The cases of one cell of a confusion matrix: codes at or below the two nodes (a node of a level is the beginning
-    of its codes)."""
+def cell(of: Version, level: int | None, gold: str, predicted: str) -> pd.DataFrame:
+    """The cases of one cell of a confusion matrix: at a level of the tree (from 1) those whose codes lie at or below
+    the two nodes, without one those of the two codes. `predicted` "" stands for a code with no such node, or none.
+    """
     found = predictions(of)
-    if found.empty:
-        return found
-    wanted = found["gold"].str.startswith(gold)
-    wanted &= found["predicted"].str.startswith(predicted) if predicted else found["predicted"] == ""
-    return found[wanted]
+    if found.empty or level is None:
+        return found[(found["gold"] == gold) & (found["predicted"] == predicted)] if len(found) else found
+    paths = table(of, "class_paths")
+    nodes = {row["code"]: row["nodes"][level - 1] for row in paths.to_dict("records")}
+
+    def node(code: str) -> str:
+        return nodes.get(code) or ""
+
+    return found[(found["gold"].map(node) == gold) & (found["predicted"].map(node) == predicted)]
