@@ -139,7 +139,7 @@ def _open_run(task: Task, store: Store, options: Options) -> Run:
     wanted = options.resume or options.retry_errors
     if not wanted:
         return _new_run(task, store, options)
-    earlier = store.run(wanted)
+    earlier = _interrupted(task, store) if options.resume == "latest" else store.run(wanted)
     refuse_mixing(earlier, task, options.settings)
     if earlier.status != "sealed":
         store.set_status(earlier.id, "running")
@@ -150,6 +150,16 @@ def _open_run(task: Task, store: Store, options: Options) -> Run:
     fresh = _new_run(task, store, options)
     store.add_outputs(fresh.id, [output for output in store.outputs(earlier.id) if output.failure is None])
     return fresh
+
+
+def _interrupted(task: Task, store: Store) -> Run:
+    """The newest run of these cases that was not sealed."""
+    for each in store.runs(kind=task.kind, suite=task.suite, light=True):
+        if each.status != "sealed" and each.suite_digest == task.suite_digest:
+            return each
+    raise StoreError(
+        f"--resume latest: no run of suite '{task.suite}' was interrupted; nothing is left to resume"
+    )
 
 
 def _new_run(task: Task, store: Store, options: Options) -> Run:

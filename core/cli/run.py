@@ -33,7 +33,11 @@ _OTHERS: Deferred[Any] = Deferred(
 @click.option(
     "--map", "mapped", multiple=True, metavar="ROLE=COLUMN", help="Prepared results: which column is what."
 )
-@click.option("--resume", metavar="RUN", help="Finish a run that was interrupted; nothing is asked twice.")
+@click.option(
+    "--resume",
+    metavar="RUN",
+    help="Finish a run that was interrupted (latest: the newest one); nothing is asked twice.",
+)
 @click.option("--retry-errors", metavar="RUN", help="Ask again only what ended in an error.")
 @click.option("--plan", is_flag=True, help="Show what would run, and run nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the run's summary as JSON.")
