@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.metrics import bindings, parts
+from core.metrics.directions import arabic, modality_differs, turned
 from core.metrics.overlap import answer_has_gold_substring, common_language
 from core.metrics.polarity import Stance, stance
 from core.metrics.quantities import Slot, bounds_differ, comparable, same, slots
@@ -44,15 +45,20 @@ def compare(answer: str, gold: str, question: str = "", language: str | None = N
         return None
     if blank(answer):
         return Comparison("incorrect", ("no_answer",), missing=(gold,))
-    if words(answer) == words(gold):
-        return Comparison("correct", ("same_words",), matched=(gold,), coverage=1.0)
     spoken = language or common_language(question, gold, answer)
+    if words(answer) == words(gold) and _values(answer, spoken) == _values(gold, spoken):
+        return Comparison("correct", ("same_words",), matched=(gold,), coverage=1.0)
+    answer, gold, question = arabic(answer), arabic(gold), arabic(question)
     read = parts.Reading.of(gold, question, spoken)
     said = slots(answer, spoken)
     asked = slots(question, spoken)
     facts = _hold(read, said, asked, question, answer)
     covered = parts.coverage(read, answer, spoken)
     return _decide(read, facts, covered, answer, gold, question, spoken)
+
+
+def _values(text: str, language: str) -> list[float | None]:
+    return [slot.value for slot in slots(text, language)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,8 @@ def _decide(
 
     if "conflict" in polarity:
         return verdict("incorrect", "polarity")
+    if turned(read.core, answer, language):
+        return verdict("incorrect", "direction")
     if facts.conflicts:
         return verdict("incorrect", *sorted({conflict.split(":")[0] for conflict in facts.conflicts}))
     if facts.missing and facts.matched and said_stance.both and not gold_stance.both:
@@ -213,6 +221,8 @@ def _with_all_slots(
         doubts.append("only")
     if covered.replaced:
         doubts.append("other_name")
+    if modality_differs(gold_stance, said_stance):
+        doubts.append("modality")
     if doubts:
         return verdict("needs_manual_review", *doubts)
     if covered.missing_parts or covered.half_parts:
@@ -244,6 +254,9 @@ def _text_only(
     if gold_stance.answer and gold_stance.answer == said_stance.answer:
         return decide("correct", "same_polarity")
     share = covered.share
+    other_modality = modality_differs(gold_stance, said_stance)
+    if other_modality and (share is None or share >= _TEXT_CORRECT):
+        return decide("incorrect", "modality")
     if share is None:
         return decide("needs_manual_review", "nothing_to_compare")
     if said_stance.both and not gold_stance.both and share < _TEXT_CORRECT:

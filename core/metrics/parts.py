@@ -88,7 +88,7 @@ def _read(gold: str, question: str, language: str) -> Reading:
     every = slots(gold, language)
     asked = slots(question, language)
     wanted = bool(_ASKS_COUNT.search(question))
-    place = bool(_ASKS_PLACE.search(question)) and not wanted
+    place = (bool(_ASKS_PLACE.search(question)) and not wanted) or _only_places(core, every, language)
     required: list[Slot] = []
     optional: list[Slot] = []
     strong = [slot for slot in every if not slot.weak]
@@ -107,6 +107,16 @@ def _read(gold: str, question: str, language: str) -> Reading:
     built = [_part(core, start, end, required, known, language, several) for start, end in spans]
     kept = tuple(part for part in built if part is not None and (part.slots or part.words))
     return Reading(gold, core, kept, tuple(required), tuple(optional))
+
+
+def _only_places(core: str, every: tuple[Slot, ...], language: str) -> bool:
+    """Whether a gold is nothing but a place in a text ("§ 16 Abs. 2")."""
+    places = [(slot.start, slot.end) for slot in every]
+    return (
+        bool(every)
+        and all(slot.kind == "reference" for slot in every)
+        and not own_words(core, language, places)
+    )
 
 
 def _same_noun(left: Slot, right: Slot) -> bool:

@@ -328,6 +328,10 @@ def same(gold: Slot, given: Slot) -> bool:
         return gold.kind == given.kind and _same_key(gold, given)
     if gold.unit == given.unit:
         return abs(gold.value - given.value) <= 1e-9 * max(1.0, abs(gold.value))
+    if "percent" in (gold.unit, given.unit) and "" in (gold.unit, given.unit):
+        share, plain = (gold.value, given.value) if gold.unit else (given.value, gold.value)
+        if 0 < plain < 1:  # "50 %" and "half"
+            return abs(share / 100 - plain) <= 1e-9
     if not _same_dimension(gold, given):
         return False
     left, right = in_base(gold.value, gold.unit), in_base(given.value, given.unit)
