@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import click
 
-from core.settings import RunSettings
+from core.settings import RENAMED, RunSettings
 
 
 def settings_flags(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -16,8 +16,10 @@ def settings_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     for name, field in reversed(RunSettings.model_fields.items()):
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         flag = "--" + name.replace("_", "-")
-        help_text = f"{field.description} [{extra.get('group', '')}]"
         kind = _plain(field.annotation)
+        default = "" if field.default in (None, (), {}) or kind is bool else f"; default {field.default}"
+        help_text = f"{field.description} [{extra.get('group', '')}{default}]"
+        former = [f"--{old.replace('_', '-')}" for old, now in RENAMED.items() if now == name]
         if kind is bool:
             command = click.option(f"{flag}/--no-{flag[2:]}", name, default=None, help=help_text)(command)
         elif get_origin(kind) is tuple:
@@ -27,8 +29,13 @@ def settings_flags(command: Callable[..., Any]) -> Callable[..., Any]:
                 command
             )
         else:
-            command = click.option(flag, name, default=None, help=help_text)(command)
+            command = click.option(flag, *former, name, metavar=_metavar(kind), help=help_text)(command)
     return command
+
+
+def _metavar(kind: Any) -> str:
+    named = {int: "INTEGER", float: "NUMBER"}
+    return "JSON|KEY=VALUE,…" if get_origin(kind) is dict else named.get(kind, "TEXT")
 
 
 def _plain(annotation: Any) -> Any:

@@ -17,6 +17,11 @@ from core.errors import ConfigError, Problem, UnknownNameError
 from core.registry import load_plugins
 from core.settings.fields import RunSettings
 
+RENAMED = {
+    "search_index_dir": "cache_dir",
+    "api_extra_headers_json": "api_extra_headers",
+}  # earlier name → ours
+
 
 def load_settings(
     source: str | Path | Mapping[str, Any] | None = None, *, without: Collection[str] = (), **overrides: Any
@@ -33,7 +38,7 @@ def load_settings(
         if isinstance(source, str | Path)
         else Source("settings", dict(source or {}))
     )
-    own = {key: value for key, value in read.data.items() if key not in without}
+    own = {RENAMED.get(key, key): value for key, value in read.data.items() if key not in without}
     data = own | {key: value for key, value in overrides.items() if value is not None}
     if isinstance(data.get("retriever"), Mapping):
         spec = dict(data["retriever"])

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from core.cli.run import run
 from core.contracts import RETRIEVERS
 from core.errors import ConfigError
 from core.registry import Registry
@@ -108,3 +110,23 @@ def test_places_that_cannot_be_written_are_said_before_anything_runs(tmp_path: P
     )
     assert found.keys() == {"output_dir", "cache_dir", "store_path"}
     assert load_settings({**good, "output_dir": str(tmp_path / "new" / "folder")}).output_dir
+
+
+def test_earlier_names_of_options_are_understood(tmp_path: Path) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(
+        f"docs: {__file__}\nquestions: {__file__}\nsearch_index_dir: {tmp_path / 'old'}\n", encoding="utf-8"
+    )
+    assert load_settings(file).cache_dir == str(tmp_path / "old")
+    told = CliRunner().invoke(
+        run, ["--docs", __file__, "--questions", __file__, "--search-index-dir", str(file), "--top-k", "x"]
+    )
+    assert isinstance(told.exception, ConfigError)
+    assert {problem.where for problem in told.exception.problems} == {"cache_dir", "top_k"}
+
+
+def test_help_names_types_and_defaults() -> None:
+    told = " ".join(CliRunner().invoke(run, ["--help"]).output.split())
+    assert "--top-k INTEGER how many hits are kept [retrieval; default 8]" in told
+    assert "--overlap INTEGER" in told
+    assert "--parse-timeout NUMBER" in told
