@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import widgets
 from dashboard.parts import causes, sweep
-from dashboard.queries import sweeps
+from dashboard.queries import runs, sweeps
 
 st.title("Causes")
 headline = st.empty()
@@ -14,7 +14,7 @@ OF = ("A sweep", "One run")
 of = st.segmented_control(
     "Explain",
     OF,
-    default=OF[0] if sweeps.listed(limit=1) else OF[1],
+    default=OF[0] if sweeps.listed(limit=1) or not runs.choices() else OF[1],
     required=True,
     key="of",
     bind="query-params",

@@ -33,6 +33,20 @@ def sweep(folder: Path) -> Path:
     return store
 
 
+def single(folder: Path) -> Path:
+    """One run over the bundled demo; the path of its store."""
+    store = folder / "plumbline.db"
+    done = CliRunner().invoke(
+        cli,
+        [
+            "run", "--docs", str(ROOT / "data/demo/documents"), "--questions", str(ROOT / "data/demo/questions.json"), "--top-k", "2",
+            "--store-path", str(store), "--output-dir", str(folder / "out"), "--cache-dir", str(folder / "cache"), "--run-name", "alone", "--quiet",
+        ],
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    return store
+
+
 def classifier(folder: Path) -> Path:
     """A code list of nine codes and twelve queries, ranked by bm25; the path of the store."""
     store, catalog, queries = folder / "plumbline.db", folder / "codes.csv", folder / "queries.json"

@@ -25,7 +25,8 @@ def test_without_a_sweep_the_page_says_what_would_be_here(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str, name: str
 ) -> None:
     stores.BUILDERS[name](tmp_path / "plumbline.db")
-    app = visit(monkeypatch, tmp_path / "plumbline.db", page)
+    asked = {"of": "A sweep"} if page == "causes" else {}
+    app = visit(monkeypatch, tmp_path / "plumbline.db", page, **asked)
     assert "No sweep" in text_of(app)
     assert "plumbline sweep" in app.code[0].value
 
@@ -94,6 +95,40 @@ def test_causes_with_their_advice_open_a_filled_in_form(monkeypatch: pytest.Monk
     assert form.session_state["set_questions"] == settings["questions"]
 
 
+def test_causes_say_what_the_scores_vary_with(monkeypatch: pytest.MonkeyPatch, swept: Path) -> None:
+    app = visit(monkeypatch, swept, "causes")
+    assert "Questions explain" in text_of(app)
+    shares = next(each.value for each in app.dataframe if "choice" in each.value)
+    assert {"retriever", "top k"} <= set(shares["choice"])
+
+
+def test_advice_opens_a_sweep_of_before_and_after(monkeypatch: pytest.MonkeyPatch, swept: Path) -> None:
+    app = visit(monkeypatch, swept, "causes")
+    compared = [query for label, page, query in links(app) if page == "new" and "Compare both" in label]
+    assert compared
+    given = parse_qs(compared[0])
+    assert given["start"] == ["Sweep"]
+    ((name, values),) = json.loads(given["settings"][0])["factors"].items()
+    form = visit(monkeypatch, swept, "new", start="Sweep", settings=given["settings"][0])
+    assert form.multiselect(key="vary").value == [name]
+    assert len(values) == 2
+    assert "Show what it would take" in [each.label for each in form.button]
+
+
+def test_causes_of_one_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, swept: Path) -> None:
+    app = visit(monkeypatch, sweeps.single(tmp_path), "causes")
+    said = text_of(app)
+    assert "of alone fail; most of them at" in said
+    assert "What should I try next?" in said
+    assert "Effects of single choices" not in said
+    cases = [query for _, page, query in links(app) if page == "case"]
+    assert cases
+    assert all("run=" in query for query in cases)
+    member = visit(monkeypatch, swept, "causes", of="One run")
+    assert "belongs to a sweep" in text_of(member)
+    assert any(page == "causes" and "sweep=" in query for _, page, query in links(member))
+
+
 def test_failures_by_component_open_their_cases(monkeypatch: pytest.MonkeyPatch, swept: Path) -> None:
     app = visit(monkeypatch, swept, "causes")
     offered = app.pills(key="component_pills")
@@ -110,7 +145,7 @@ def test_pareto_says_how_sure_the_frontier_is(monkeypatch: pytest.MonkeyPatch, s
     said = text_of(app)
     assert "configurations may be worth their price" in said
     assert "knee" in said
-    assert set(app.dataframe[0].value["cost a question"]) == {"no model was called"}
+    assert "cost a question" not in app.dataframe[0].value, "no model was called: nothing to compare"
     assert "fixed_words_" not in said
 
 
