@@ -7,6 +7,7 @@
     ├── SystemFailure          the system failed on a case: the case is ERROR, the run goes on
     ├── JudgeFailure           no judgement, or an unusable one: likewise
     ├── StoreError             the store cannot be read or written
+    │   └── EmptyStoreError    a file in which no store was made yet
     └── SweepStopped           somebody asked a sweep to stop: what was run is stored
 
 Foreign exceptions (httpx, anthropic, pypdf, openpyxl, sqlite3) are translated where they arise, `from error`.
@@ -96,6 +97,10 @@ class StoreError(EvalError):
     """The store cannot be read or written."""
 
     exit_code = 2
+
+
+class EmptyStoreError(StoreError):
+    """There is a file, but no run store was made in it yet."""
 
 
 class SweepStopped(EvalError):

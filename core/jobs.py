@@ -75,7 +75,7 @@ def _run(settings: dict[str, Any], store: Store, job_id: str) -> Run:
 
 def _demo(settings: dict[str, Any], store: Store, job_id: str) -> Run:
     folder = Path(store.path).parent
-    return pipeline.run(demo_settings(folder), store=store, job_id=job_id)
+    return pipeline.run(demo_settings(folder), store=store, resume=settings.get("resume"), job_id=job_id)
 
 
 def _sweep(settings: dict[str, Any], store: Store, job_id: str) -> Ended:

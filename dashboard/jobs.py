@@ -16,7 +16,7 @@ from core.errors import StoreError
 from core.store.runs import Store
 from dashboard.queries import jobs, source
 
-RESUMABLE = ("run", "sweep")
+RESUMABLE = ("run", "demo", "sweep")
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from core.errors import StoreError
+from core.errors import EmptyStoreError, StoreError
 from core.store import packing, schema
 
 BUSY_SECONDS = 60.0
+MAKING_SECONDS = 2.0  # that a reader waits for a store that is just being made
 # by whether a transaction is open already: how to begin, to end, to take back
 _STEPS = {
     False: ("BEGIN IMMEDIATE", "COMMIT", ("ROLLBACK",)),
@@ -34,7 +35,7 @@ class Database:
     """A store file. Every thread (and every process after a fork) gets its own connection.
 
     `readonly=True` opens the file without ever writing to it; on a folder that cannot be written it is opened
-    as immutable. Raises StoreError where the file is missing (readonly), no run store, or of a newer schema.
+    as immutable. Raises StoreError where the file is missing or empty (readonly), no run store, or of a newer schema.
     """
 
     def __init__(self, path: str | Path, *, readonly: bool = False) -> None:
@@ -121,10 +122,8 @@ class Database:
         if here is not None and self._local.pid == os.getpid():
             return here
         with _translated(self.path):
-            here = self._open(readonly=self.readonly)
-            if self.readonly:
-                schema.version_of(here)
-            else:
+            here = self._made() if self.readonly else self._open(readonly=False)
+            if not self.readonly:
                 _prepare(here)
         self._local.connection, self._local.reader, self._local.pid = here, None, os.getpid()
         with self._lock:
@@ -162,6 +161,29 @@ class Database:
         connection.create_function("score", 3, self._score, deterministic=True)
         connection.create_function("body_json", 1, packing.unpack_text, deterministic=True)
         return connection
+
+    def _made(self) -> sqlite3.Connection:
+        """A connection for reading. A store that another process is making at this moment is waited for."""
+        deadline = time.monotonic() + MAKING_SECONDS
+        while True:
+            here = None
+            try:
+                here = self._open(readonly=True)
+                if schema.version_of(here):
+                    return here
+                last = ""
+            except sqlite3.OperationalError as error:  # the file has no log yet that could be read
+                last = str(error)
+            if here is not None:
+                here.close()
+            if time.monotonic() > deadline:
+                if last:
+                    raise StoreError(_message(self.path, sqlite3.OperationalError(last)))
+                raise EmptyStoreError(
+                    f"the store {self.path} is empty: nothing has been written to it. Start a run with this store, "
+                    "or name another with --store-path"
+                )
+            time.sleep(0.02)
 
     def _has_log(self) -> bool:
         log = self.path.with_name(self.path.name + "-wal")

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.errors import EmptyStoreError
 from core.store.runs import Store
 
 DEFAULT_STORE = "outputs/plumbline.db"
@@ -37,13 +38,13 @@ def opened() -> Iterator[Store | None]:
     if not path.is_file() or path.stat().st_size == 0:
         yield None
         return
-    store = Store(path, readonly=True)
     try:
-        # another process may be making the store at this moment: it has no tables before its one transaction ends
-        version = store.one("PRAGMA user_version")
-        yield store if version and version[0] else None
-    finally:
-        store.close()
+        store = Store(path, readonly=True)
+    except EmptyStoreError:
+        yield None
+        return
+    with store:
+        yield store
 
 
 def rows(sql: str, params: Sequence[Any] = ()) -> list[dict[str, Any]]:

@@ -10,6 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from core.errors import EmptyStoreError
 from core.store.runs import Store
 from tests.store.made import a_run, a_store, an_output, some_cases, store_run
 
@@ -93,3 +96,40 @@ def kill_rounds(folder: Path, rounds: int, *, per_round: int = 400) -> dict[str,
 def test_kill_9_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     figures = kill_rounds(tmp_path, 6)
     assert figures["acknowledged"] >= 6
+
+
+_MAKE = """
+import sys
+from core.store.runs import Store
+for number in range(25):
+    Store(f"{sys.argv[1]}/{number}.db").close()
+"""
+_READ = """
+import os, sys
+from core.store.runs import Store
+for number in range(25):
+    path = f"{sys.argv[1]}/{number}.db"
+    while not os.path.exists(path):
+        pass
+    with Store(path, readonly=True) as store:
+        assert store.runs() == []
+"""
+
+
+def test_a_store_that_is_being_made_is_read_as_an_empty_one(tmp_path: Path) -> None:
+    reader, maker = (
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE, text=True
+        )
+        for code in (_READ, _MAKE)
+    )
+    assert maker.wait(120) == 0, maker.stderr
+    _, trouble = reader.communicate(timeout=120)
+    assert reader.returncode == 0, trouble
+
+
+def test_a_file_in_which_no_store_was_made_is_said_to_be_empty(tmp_path: Path) -> None:
+    path = tmp_path / "plumbline.db"
+    path.touch()
+    with pytest.raises(EmptyStoreError, match="is empty"):
+        Store(path, readonly=True)
