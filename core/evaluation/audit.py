@@ -11,7 +11,7 @@ from core.contracts import Judge, Material, ScoringContext, Target
 from core.errors import JudgeFailure
 from core.evaluation.mentions import Locale
 from core.evaluation.verdicts import of_checks
-from core.records import FAILURE_KINDS, Case, Check, Failure, Judgement, Output, Result, Verdict
+from core.records import FAILURE_KINDS, Case, Check, Diagnosis, Failure, Judgement, Output, Result, Verdict
 
 _OUTAGES = frozenset({"timeout", "transport", "rate_limit", "http_status", "budget"})
 SOURCE_MARKER = re.compile(r"\[src:\s*([^\]]+?)\s*\]", re.IGNORECASE)
@@ -157,10 +157,12 @@ def concluded(
     judgements: Sequence[Judgement | None] = (),
     **fields: Any,
 ) -> Result:
-    """The result of a case from its checks; every failed check's detail is a reason."""
+    """The result of a case from its checks; every failed check's detail is a reason, the first one's name its
+    diagnosis."""
     ruling = of_checks(checks)
     wanted = {"FAIL": "failed", "ERROR": "error", "WEAK": "weak"}.get(ruling.verdict.value)
-    details = tuple(f"{c.name}: {c.detail}" if c.detail else c.name for c in checks if c.outcome == wanted)
+    decisive = [c for c in checks if c.outcome == wanted]
+    details = tuple(f"{c.name}: {c.detail}" if c.detail else c.name for c in decisive)
     given = tuple(judgement for judgement in judgements if judgement is not None)
     failure = next((judgement.failure for judgement in given if judgement.failure), None)
     scores = {check.name: check.score for check in checks if check.score is not None}
@@ -173,6 +175,9 @@ def concluded(
         unchecked=ruling.unchecked,
         judgements=given,
         failure=failure if ruling.verdict is Verdict.ERROR else None,
+        diagnosis=Diagnosis(primary_reason=decisive[0].name, explanation="; ".join(details))
+        if decisive
+        else None,
         scores={**scores, **fields.pop("scores", {})},
         **fields,
     )

@@ -142,7 +142,8 @@ class EdgeCases:
         self, probe: Contradiction, case: Case, output: Output, context: ScoringContext
     ) -> Any:
         """The judge where one decides; else a heuristic that says it is one."""
-        text = output.text or ""
+        text, why = output.text or "", "no judge" if context.judge is None else "the judge does not decide"
+        asked: list[Judgement | None] = []
         if not text.strip():
             return [check("pushback", False, "the answer is empty")], []
         if context.judge is not None and context.judge.decides:
@@ -150,13 +151,15 @@ class EdgeCases:
             made, judgement = judged(
                 context.judge, "pushback", parts, f"pushback of {case.id}", PUSHBACK_LEVELS
             )
+            asked = [judgement]
             if made.outcome != "unchecked":
                 detail = made.detail or "accepts the false premise"
-                return [made.model_copy(update={"detail": detail})], [judgement]
+                return [made.model_copy(update={"detail": detail})], asked
+            why = f"the judge: {made.detail.replace('_', ' ')}"
         seen = pushes_back(text, probe.false_premise)
         said = "pushback seen" if seen else "no pushback seen on the false premise"
         outcome: Any = "held" if seen else "failed"
-        return [Check(name="pushback", outcome=outcome, detail=f"{said} (heuristic, no judge)")], []
+        return [Check(name="pushback", outcome=outcome, detail=f"{said} (heuristic, {why})")], asked
 
     def _empty_input(self, probe: EmptyInput, case: Case, output: Output, context: ScoringContext) -> Any:
         text = (output.text or "").strip()

@@ -62,16 +62,13 @@ def _doubt(each: Judgement, human: str) -> str:
         return "it gave no usable answer"
     if human and each.label and human.casefold() != each.label.casefold():
         return "a person says otherwise"
-    if len(set(each.votes)) > 1:
+    if len(set(each.votes)) > 1 or "votes_differ" in each.flags:
         return "its votes differ"
     if each.quote_verified is False:
         return "what it quotes is not in the material"
     if each.label == "cannot_tell":
         return "it could not tell"
-    return {
-        "injection_suspected": "the material tries to steer it",
-        "judge_unstable": "it is not stable here",
-    }.get(next(iter(each.flags), ""), "")
+    return "the material tries to steer it" if "injection_suspected" in each.flags else ""
 
 
 def with_people(frame: pd.DataFrame) -> dict[str, Any]:

@@ -103,7 +103,8 @@ def test_a_judge_and_what_to_look_at(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     cases = [stores.case(n) for n in range(6)]
     said = [
         Judgement(rubric="faithfulness", rubric_version="3", provider="claude", model="m-1", label="pass" if n % 2 else "fail", score=n % 2,
-                  reasoning=f"<b>reason</b> {n}", votes=(0.0, 1.0) if n == 4 else (), quote_verified=n != 3)
+                  reasoning=f"<b>reason</b> {n}", votes=(0.0, 1.0) if n == 4 else (), quote_verified=n != 3,
+                  flags=("votes_differ",) if n == 5 else ())  # n == 5: one vote could not tell, so it has no score
         for n in range(6)
     ]  # fmt: skip
     with Store(path) as store:
@@ -119,7 +120,9 @@ def test_a_judge_and_what_to_look_at(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert "agrees with people in 1 of 2 labels" in words
     assert "<b>reason</b>" not in words
     assert {query for _, page, query in links(app) if page == "case"} == {
-        f"run={run.id}&case=q{n}" for n in (1, 3, 4)
+        f"run={run.id}&case=q{n}" for n in (1, 3, 4, 5)
     }
     app = visit(monkeypatch, path, "judge", doubt="its votes differ")
-    assert [query for _, page, query in links(app) if page == "case"] == [f"run={run.id}&case=q4"]
+    assert [query for _, page, query in links(app) if page == "case"] == [
+        f"run={run.id}&case=q{n}" for n in (4, 5)
+    ]
