@@ -149,7 +149,7 @@ def _retry_after(response: httpx.Response, otherwise: float, longest: float) -> 
 def _object(response: httpx.Response, search: Search, page: int) -> dict[str, Any]:
     try:
         body = response.json()
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         shown = Problem(f"page {page}", response.text[:120])
         raise InputError(f"{search.url}: the reply is not JSON", [shown]) from error
     if not isinstance(body, dict):

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.corpus import Catalog
+from core.errors import ConfigError, Problem
 from core.inputs.codes import CodeForm
 from core.llm.connections import client_for_many
 from core.records import Case, Output
@@ -23,6 +24,7 @@ class ClassifierApi:
 
     A failure of a request is a failure of its case; transport faults and 429/5xx are tried again. `remarks` counts
     what the replies did not do as they should, over the run. Header values are never stored nor logged.
+    ConfigError for an address that is none.
     """
 
     def __init__(
@@ -37,6 +39,11 @@ class ClassifierApi:
         retry: Retry | None = None,
         concurrency: int = CONCURRENCY,
     ) -> None:
+        if not url.startswith(("http://", "https://")):
+            wrong = Problem(
+                "api_classifier_url", f"'{url}' is no address", hint="it begins with http:// or https://"
+            )
+            raise ConfigError("the classifier service cannot be reached", [wrong])
         self.url, self.top_k, self.concurrency = url, top_k, concurrency
         self.retry, self.timeout_s = retry or Retry(), timeout_s
         self.known = catalog.by_code if catalog is not None else None

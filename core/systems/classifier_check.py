@@ -44,6 +44,16 @@ _HINTS = {
     "confidence_out_of_range": "a 'confidence' or 'probability' lies in 0 to 1; call anything else 'score'",
     "empty_list": "an empty list counts as a wrong answer",
 }
+_TOKEN = "set the variable that --api-auth-token-env names to a valid token"
+_BY_STATUS = {
+    401: _TOKEN,
+    403: _TOKEN,
+    404: "is the path of the address right?",
+    405: "the address must take POST",
+    413: "accept requests of some hundred kilobytes",
+    415: "accept content-type application/json",
+    422: "accept the fields id, query and top_k",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +90,24 @@ def check_service(api: ClassifierApi, texts: Sequence[str] = TEXTS) -> list[Find
 
 
 def _answers(api: ClassifierApi, texts: Sequence[str], found: list[Finding]) -> list[Output]:
-    answered = []
+    """The replies that can be read; one finding for each kind of failure among the others."""
+    answered: list[Output] = []
+    failed: dict[str, list[SystemFailure]] = {}
     for place, text in enumerate(texts, 1):
         output = _ask(api, f"check-{place}", text)
         if isinstance(output, SystemFailure):
-            found.append(Finding(f"request {place}", "wrong", f"{output.kind}: {output}", _advice(output)))
+            failed.setdefault(f"{output.kind} {output.status or ''}", []).append(output)
         else:
             answered.append(output)
-    if len(answered) == len(texts):
-        found.insert(0, Finding("requests", "ok", f"{len(texts)} of {len(texts)} were answered"))
+    for failures in failed.values():
+        first = failures[0]
+        said = f"{len(failures)} of {len(texts)} failed: {first.kind}: {first}"
+        found.append(Finding("requests", "wrong", said, _advice(first)))
+    if not failed:
+        found.append(Finding("requests", "ok", f"{len(texts)} of {len(texts)} were answered"))
+    if answered and not any(output.hits for output in answered):
+        said = "no reply names a code that can be read"
+        found.append(Finding("codes", "wrong", said, _HINTS["skipped_candidate"]))
     return answered
 
 
@@ -100,11 +119,13 @@ def _ask(api: ClassifierApi, case_id: str, text: str) -> Output | SystemFailure:
 
 
 def _advice(failure: SystemFailure) -> str:
+    if failure.status in _BY_STATUS:
+        return _BY_STATUS[failure.status]
     return {
         "malformed": 'answer with {"predictions": [{"label": "45000000", "score": 0.9}]}',
         "timeout": "answer sooner, or give --api-timeout-seconds",
         "transport": "is the service running, and is the address right?",
-        "http_status": "look into the log of the service",
+        "http_status": "look into the log of the service: it failed on a request that keeps the contract",
         "rate_limit": "send retry-after, or allow more requests",
     }.get(failure.kind, "")
 

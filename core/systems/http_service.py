@@ -63,7 +63,7 @@ def read_json(response: httpx.Response) -> dict[str, Any]:
     """The body as a JSON object; SystemFailure(kind="malformed") names what came instead."""
     try:
         data = json.loads(response.content, parse_constant=_refuse)
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # nested without end: no reply either
         raise SystemFailure(
             f"the reply is not JSON ({error}): {response.text[:200]!r}", kind="malformed"
         ) from error

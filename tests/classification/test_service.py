@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from core import pipeline
 from core.cli.classify import classifier_check
-from core.errors import SystemFailure
+from core.errors import ConfigError, SystemFailure
 from core.inputs.codes import CodeForm
 from core.records import Case
 from core.settings import load_settings
@@ -239,3 +239,32 @@ def test_a_bad_service_is_told_what_to_do(tmp_path: Path) -> None:
         "no confidence",
     ):
         assert said in done.output
+
+
+BROKEN: list[tuple[Answer, str, str]] = [
+    (Answer([{"label": "45000000"}]), "4 of 4 failed: malformed", "answer with"),
+    (Answer(raw=b"<html>log in</html>"), "the reply is not JSON", "answer with"),
+    (Answer(raw=b"[" * 100_000), "the reply is not JSON", "answer with"),
+    (Answer(raw=b'{"predictions": [{"label": "45000000", "score": NaN}]}'), "NaN is no JSON number", "answer with"),
+    (Answer({"predictions": None}), "has no list 'predictions'", "answer with"),
+    (Answer({"error": "who are you?"}, status=401), "HTTP 401", "--api-auth-token-env"),
+    (Answer({}, status=404), "HTTP 404", "the path of the address"),
+    (Answer({}, status=500), "HTTP 500", "the log of the service"),
+    (Answer({"predictions": []}), "no reply names a code", "each candidate needs a code"),
+    (Answer({"predictions": [{"score": 0.3}]}), "no reply names a code", "each candidate needs a code"),
+    (Answer({}, hang_s=5), "4 of 4 failed: timeout", "answer sooner"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "said", "advice"), BROKEN)
+def test_each_way_to_be_broken_is_named_once_with_advice(answer: Answer, said: str, advice: str) -> None:
+    with Service(lambda number, body, headers: answer) as service:
+        done = CliRunner().invoke(classifier_check, [service.url, "--api-timeout-seconds", "0.2"])
+    assert done.exit_code == 1, done.output
+    assert done.output.count(said) == 1, done.output
+    assert advice in done.output
+
+
+def test_an_address_that_is_none_is_refused_before_anything_is_asked() -> None:
+    with pytest.raises(ConfigError, match="begins with http"):
+        ClassifierApi("localhost:8080/classify", top_k=3)
