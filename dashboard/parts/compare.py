@@ -178,7 +178,7 @@ def metrics(found: Comparison) -> None:
     if drawn:
         frame = pd.DataFrame([_drawn(each) for each in drawn])
         finding = _finding(known)
-        note = "candidate − baseline, signed so that right is better; 95 % intervals"
+        note = f"candidate − baseline, signed so that right is better; 95 % interval of each; the sentence above is corrected for looking at {len(known)}"
         widgets.chart(differences.differences, frame, finding, note, key="differences")
     part = st.expander(f"All {len(known)} metrics", on_change="rerun", key="all_differences")
     if part.open:

@@ -67,9 +67,9 @@ def _metric(found: Comparison) -> str | None:
     offered = {each.metric: each.title for each in found.metrics if each.metric != "pass_rate"}
     if not offered:
         return None
-    counted = {each.metric: each.n for each in found.metrics}
+    moved = {each.metric: (-(each.win + each.loss), -each.n) for each in found.metrics}
     headline = sorted(
-        (name for name in offered if known.get(name, {}).get("headline")), key=lambda name: -counted[name]
+        (name for name in offered if known.get(name, {}).get("headline")), key=lambda name: moved[name]
     )
     chosen = st.selectbox(
         "Score", list(offered), index=None, key="compare_score", bind="query-params",

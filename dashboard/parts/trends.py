@@ -11,7 +11,7 @@ from dashboard import jobs, widgets, wording
 from dashboard.charts import trends as charts
 from dashboard.queries import source
 from dashboard.queries import trends as queries
-from dashboard.queries.trends import Series, Trend
+from dashboard.queries.trends import FEWEST, Series, Trend
 
 COSTS = ("latency_p50", "latency_p95", "cost_usd")
 AXES = {"duration": "format(datum.value, ',.4~r') + ' ms'", "money": "'$' + format(datum.value, '.3~r')"}
@@ -28,14 +28,14 @@ def sentence(found: Trend) -> str:
     text = f"{wording.rate(newest.value)} pass in the newest of {wording.plural(n, 'run')}"
     bounds = wording.interval(newest.low, newest.high)
     text += f", 95 % interval {bounds}. " if bounds else ". "
-    if n < 6:
-        return text + "Six runs are needed before a change of level can be told from chance."
+    if n < FEWEST:
+        return text + f"{FEWEST} runs are needed before a change of level can be told from chance."
     if not series.changes:
         return text + "No change of level is shown."
     last = series.changes[-1]
     return (
         f"{text}The level changed at {series.points[last.index].run_name}: from {wording.rate(last.before)} to {wording.rate(last.after)} "
-        f"({wording.points(last.after - last.before)})."
+        f"({wording.points(last.after - last.before)}, p = {last.p:.2g})."
     )
 
 
@@ -101,7 +101,11 @@ def _drawn(frame: pd.DataFrame, series: Series, floor: float | None) -> pd.DataF
         for name, run_id, twice in zip(frame["name"], frame["run_id"], doubled, strict=True)
     ]
     centre = frame["level"].iloc[-1] if pd.notna(frame["level"].iloc[-1]) else frame["value"].iloc[-1]
-    band = (None, None) if floor is None else (centre - floor / 2, centre + floor / 2)
+    band = (
+        (None, None)
+        if floor is None
+        else _within_reach(centre - floor / 2, centre + floor / 2, frame, series)
+    )
     detail = [_detail(row, series) for row in frame.to_dict("records")]
     return frame.assign(
         run=run,
@@ -111,6 +115,16 @@ def _drawn(frame: pd.DataFrame, series: Series, floor: float | None) -> pd.DataF
         detail=detail,
         marker=[wording.shortened(wording.spelled(text), 200) for text in frame["settings"]],
     )
+
+
+def _within_reach(low: float, high: float, frame: pd.DataFrame, series: Series) -> tuple[float, float]:
+    """The band without what the figure cannot be: no share above 1, no time or price below 0, and nothing below the
+    smallest value where the axis is logarithmic."""
+    if series.kind in wording.FRACTION_KINDS:
+        return max(low, 0.0), min(high, 1.0)
+    if series.kind in ("duration", "money"):
+        return max(low, float(frame["value"].min()) if _decades(frame["value"]) else 0.0), high
+    return low, high
 
 
 def _detail(row: Any, series: Series) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.store.trends import FlakyCase, Series, Trend, flaky_cases, suites, trend
+from core.store.trends import FEWEST, FlakyCase, Series, Trend, flaky_cases, suites, trend
 from dashboard.queries import source
 
-__all__ = ["FlakyCase", "Series", "Trend"]  # what parts and pages name
+__all__ = ["FEWEST", "FlakyCase", "Series", "Trend"]  # what parts and pages name
 
 
 def suite_counts() -> dict[str, int]:

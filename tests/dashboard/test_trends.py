@@ -33,7 +33,7 @@ def test_an_empty_store_says_what_would_be_here(monkeypatch: pytest.MonkeyPatch,
 def test_one_run_says_what_cannot_be_told_yet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     stores.small(tmp_path / "plumbline.db")
     said = text_of(visit(monkeypatch, tmp_path / "plumbline.db", "trends"))
-    assert "Six runs are needed" in said
+    assert "8 runs are needed" in said
     assert "No gate has decided on this suite yet" in said
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 SHORTEST = 3  # points on either side of a change
 RESAMPLES = 999
-ALPHA = 0.01
+ALPHA = 0.05
+FEWEST = 8  # points from which some order of two levels is rarer than ALPHA: 2 of C(8, 4) = 70
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +29,11 @@ class ChangePoint:
 def change_points(
     values: Sequence[float | None], *, alpha: float = ALPHA, seed: int = 0
 ) -> list[ChangePoint]:
-    """Changes of level in the order of the series; None values are left out. At least 6 points are needed.
+    """Changes of level in the order of the series; None values are left out. At least FEWEST points are needed.
 
     Each segment is split where the standardised difference of the means is largest, when it is larger than
-    `1 − alpha` of random orders give; the parts are searched again (Scott & Knott 1974; the permutation test
-    makes no assumption about the noise).
+    `1 − alpha` of random orders give; the parts are searched again at half of alpha each (Scott & Knott 1974; the test
+    by random orders makes no assumption about the noise).
     """
     there = [i for i, value in enumerate(values) if value is not None]
     y = np.array([values[i] for i in there], dtype=float)
@@ -46,7 +47,7 @@ def change_points(
 
 def _split(y: Any, start: int, end: int, alpha: float, seed: int, cuts: list[tuple[int, float]]) -> None:
     n = end - start
-    if n < 2 * SHORTEST:
+    if n < FEWEST:
         return
     segment = y[start:end]
     if float(np.ptp(segment)) <= 1e-12:
@@ -61,8 +62,8 @@ def _split(y: Any, start: int, end: int, alpha: float, seed: int, cuts: list[tup
         return
     cut = start + best + SHORTEST
     cuts.append((cut, p))
-    _split(y, start, cut, alpha, seed, cuts)
-    _split(y, cut, end, alpha, seed, cuts)
+    _split(y, start, cut, alpha / 2, seed, cuts)  # the two parts share the level
+    _split(y, cut, end, alpha / 2, seed, cuts)
 
 
 def _strengths(rows: Any) -> Any:
