@@ -295,8 +295,12 @@ def _frontier(table: pd.DataFrame, summary: dict[str, Any]) -> str:
         ]
         for r in table[table["p_on_frontier"] >= 0.1].head(10).to_dict("records")
     ]
-    return "## Quality against cost\n\n" + _table(
-        ["configuration", "quality", "USD a question", "median ms", "on the frontier", "status"], rows
+    return (
+        "## Quality against cost\n\n"
+        + _table(
+            ["configuration", "quality", "USD a question", "median ms", "on the frontier", "status"], rows
+        )
+        + "\n\nWhere no model is asked, times are warm: what it takes to read a passage for the first time, which configurations of a sweep share, is not in them."
     )
 
 

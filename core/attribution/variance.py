@@ -75,8 +75,9 @@ def variance_summary(table: pd.DataFrame) -> dict[str, Any] | None:
     shares = dict(zip(parts["component"], parts["share_of_total"], strict=True))
     if any(share is None or share != share for share in shares.values()):
         return {"shares": {}, "statement": "All scores are equal: there is nothing to explain."}
-    said = f"Questions explain {shares[QUESTION]:.0%} of the variance of quality, the choice of configuration {shares[CONFIGURATION]:.0%}, and how configurations suit single questions {shares[RESIDUAL]:.0%}"
-    said += f"; repeating the same question {shares[REPEAT]:.0%}" if REPEAT in shares else ""
+    part = {name: f"{100 * share:.0f} %" for name, share in shares.items()}
+    said = f"Questions explain {part[QUESTION]} of the variance of quality, the choice of configuration {part[CONFIGURATION]}, and how configurations suit single questions {part[RESIDUAL]}"
+    said += f"; repeating the same question {part[REPEAT]}" if REPEAT in part else ""
     if shares[QUESTION] > 2 * shares[CONFIGURATION]:
         said += ". More questions tell more than more configurations"
     return {"shares": {name: float(share) for name, share in shares.items()}, "statement": said + "."}
