@@ -48,7 +48,8 @@ def sentence(found: dict[str, Any]) -> str:
 
 def notes(found: dict[str, Any]) -> None:
     for text in found.get("notes") or []:
-        st.caption(f":material/info: {widgets.escaped(str(text).capitalize())}.")
+        said = str(text)
+        st.caption(f":material/info: {widgets.escaped(said[:1].upper() + said[1:])}.")
 
 
 def reliability(frame: pd.DataFrame, found: dict[str, Any]) -> None:

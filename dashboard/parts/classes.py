@@ -18,6 +18,7 @@ LISTED = 25
 BRANCHES = 12
 LISTED_NODES = 60  # lines below one branch
 NOTHING = "(no answer)"
+BROADER = "(none or broader)"  # at a level below the first a code above it has no class either
 
 
 def sentence(run: Run) -> str:
@@ -74,6 +75,8 @@ def choose_level(run: Run) -> str:
         bind="query-params",
         format_func=lambda name: level(name).capitalize(),
         label_visibility="collapsed",
+        default=offered[0],
+        required=True,
     )
     return chosen or offered[0]
 
@@ -87,16 +90,17 @@ def matrix(version: Version, run: Run, chosen: str) -> None:
     if table.empty:
         st.caption("No query has a right code at this level.")
         return
+    nothing = NOTHING if level_number in (None, 1) else BROADER
     table = table.assign(predicted=table["predicted"].fillna(""))
     counted = table.groupby("gold")["n"].sum().sort_values(ascending=False)
     kept = list(counted.index[:MATRIX])
     shown = table[table["gold"].isin(kept) & (table["predicted"].isin(kept) | (table["predicted"] == ""))]
-    frame = _cells(shown)
+    frame = _cells(shown, nothing)
     wrong = table[~table["correct"].astype(bool)]
     finding = "Nothing was taken for anything else"
     if len(wrong):
         top = wrong.loc[wrong["n"].idxmax()]
-        finding = f"Most often wrong: {wording.shortened(top['gold_label'] or top['gold'], 40)} taken for {wording.shortened(top['predicted_label'] or top['predicted'] or NOTHING, 40)} ({top['n']} times)"
+        finding = f"Most often wrong: {wording.shortened(top['gold_label'] or top['gold'], 40)} taken for {wording.shortened(top['predicted_label'] or top['predicted'] or nothing, 40)} ({top['n']} times)"
     total = int(table["n"].sum())
     note = f"n = {wording.count(total)}; the {wording.plural(len(kept), 'most frequent class', 'most frequent classes')}, {wording.count(int(shown['n'].sum()))} of the answers; choose a cell"
     marked = widgets.chart(
@@ -116,17 +120,17 @@ def matrix(version: Version, run: Run, chosen: str) -> None:
             for row in wrong.sort_values("n", ascending=False).head(LISTED).to_dict("records"):
                 st.markdown(
                     widgets.escaped(
-                        f"{row['n']} of {row['support']}: {_name(row['gold'], row['gold_label'])} taken for {_name(row['predicted'], row['predicted_label'])}"
+                        f"{row['n']} of {row['support']}: {_name(row['gold'], row['gold_label'])} taken for {_name(row['predicted'], row['predicted_label']) or nothing}"
                     )
                 )
 
 
-def _cells(shown: pd.DataFrame) -> pd.DataFrame:
+def _cells(shown: pd.DataFrame, nothing: str) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for row in shown.to_dict("records"):
         gold, predicted = (
             _name(row["gold"], row["gold_label"], 30),
-            _name(row["predicted"], row["predicted_label"], 30),
+            _name(row["predicted"], row["predicted_label"], 30) or nothing,
         )
         rows.append(
             {
@@ -139,7 +143,7 @@ def _cells(shown: pd.DataFrame) -> pd.DataFrame:
 
 
 def _name(code: str, label: str, limit: int = 80) -> str:
-    return wording.shortened(f"{code} {label}", limit) if code else NOTHING
+    return wording.shortened(f"{code} {label}".strip(), limit) if code else ""
 
 
 def _cases(version: Version, level_number: int | None, gold: str, predicted: str) -> None:
