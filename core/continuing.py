@@ -1,4 +1,4 @@
-"""Whether an interrupted run can be gone on with: only in the way it was begun."""
+"""Which interrupted run is gone on with, and whether it can be: only in the way it was begun."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from core.errors import ConfigError, Problem
+from core.errors import ConfigError, Problem, StoreError
 from core.records import Run
 from core.settings import RunSettings
+from core.store.runs import Store
 from core.task import Task
 
 
@@ -32,6 +33,14 @@ def refuse_mixing(earlier: Run, task: Task, settings: Mapping[str, Any]) -> None
             f"run {earlier.id} was begun in another way and cannot be continued; start a new run instead",
             found,
         )
+
+
+def interrupted(task: Task, store: Store) -> Run:
+    """The newest run of these cases that was not sealed; StoreError without one."""
+    for each in store.runs(kind=task.kind, suite=task.suite, light=True):
+        if each.status != "sealed" and each.suite_digest == task.suite_digest:
+            return each
+    raise StoreError(f"no run of suite '{task.suite}' was interrupted: nothing is left to resume")
 
 
 def _other_choices(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[Problem]:

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from core import provenance
-from core.continuing import refuse_mixing
+from core.continuing import interrupted, refuse_mixing
 from core.contracts import BatchSystem, System
 from core.errors import StoreError, SystemFailure
-from core.evaluation.summary import aggregate, summarise
+from core.evaluation.summary import aggregate, detectable, summarise
 from core.records import Case, Failure, Output, Result, Run, Verdict
 from core.retrieval.stages import Stages
 from core.settings import RunSettings
@@ -139,7 +139,7 @@ def _open_run(task: Task, store: Store, options: Options) -> Run:
     wanted = options.resume or options.retry_errors
     if not wanted:
         return _new_run(task, store, options)
-    earlier = _interrupted(task, store) if options.resume == "latest" else store.run(wanted)
+    earlier = interrupted(task, store) if options.resume == "latest" else store.run(wanted)
     refuse_mixing(earlier, task, options.settings)
     if earlier.status != "sealed":
         store.set_status(earlier.id, "running")
@@ -150,16 +150,6 @@ def _open_run(task: Task, store: Store, options: Options) -> Run:
     fresh = _new_run(task, store, options)
     store.add_outputs(fresh.id, [output for output in store.outputs(earlier.id) if output.failure is None])
     return fresh
-
-
-def _interrupted(task: Task, store: Store) -> Run:
-    """The newest run of these cases that was not sealed."""
-    for each in store.runs(kind=task.kind, suite=task.suite, light=True):
-        if each.status != "sealed" and each.suite_digest == task.suite_digest:
-            return each
-    raise StoreError(
-        f"--resume latest: no run of suite '{task.suite}' was interrupted; nothing is left to resume"
-    )
 
 
 def _new_run(task: Task, store: Store, options: Options) -> Run:
@@ -203,6 +193,7 @@ def _ask(task: Task, missing: Sequence[tuple[Case, int]], options: Options) -> I
         return
     with ThreadPoolExecutor(max_workers=width, thread_name_prefix="ask") as pool:
         futures: list[Future[Output]] = [pool.submit(_ask_one, task.system, *each) for each in missing]
+        detectable(len(task.cases))  # what this loads takes a while, and now nobody waits for it
         try:
             for future in as_completed(futures):
                 yield future.result()

@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -286,6 +287,7 @@ def headline(aggregates: Iterable[Aggregate]) -> dict[str, dict[str, Any]]:
 DISCORDANCE = 0.3  # share of questions on which two versions of a system are taken to differ
 
 
+@lru_cache(maxsize=256)
 def detectable(n: int, discordance: float = DISCORDANCE) -> str:
     """One sentence: which drop of a pass rate `n` questions can show (one-sided, α = .05, power .8)."""
     if n < 1:
