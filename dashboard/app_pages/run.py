@@ -29,6 +29,8 @@ if progress["n_unchecked"]:
             f":material/help: In {wording.plural(progress['n_unchecked'], 'case')} something could not be checked."
         )
         widgets.link_to("verdicts", "Show them", link, unchecked="true")
+if run.status == "sealed" and run.kind != "audit" and (counts.get("FAIL") or counts.get("WEAK")):
+    widgets.link_to("causes", "Why cases fail, and what to try next", link, of="One run")
 
 scores.by_group(run, version)
 

@@ -116,7 +116,10 @@ def test_advice_opens_a_sweep_of_before_and_after(monkeypatch: pytest.MonkeyPatc
 
 
 def test_causes_of_one_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, swept: Path) -> None:
-    app = visit(monkeypatch, sweeps.single(tmp_path), "causes")
+    store = sweeps.single(tmp_path)
+    opened = [query for _, page, query in links(visit(monkeypatch, store, "run")) if page == "causes"]
+    assert parse_qs(opened[0])["of"] == ["One run"]
+    app = visit(monkeypatch, store, "causes")
     said = text_of(app)
     assert "of alone fail; most of them at" in said
     assert "What should I try next?" in said
