@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 from urllib.request import getproxies
 
@@ -28,24 +30,32 @@ class _Lending(httpx.BaseTransport):
     """A transport of single connections. Each is lent to one request until its response is closed."""
 
     def __init__(self) -> None:
-        self._verify = httpx.create_ssl_context()
         self._made: list[httpx.HTTPTransport] = []
-        self._free: list[httpx.HTTPTransport] = []  # append and pop are atomic
+        # by whether they are encrypted; append and pop are atomic
+        self._free: dict[bool, list[httpx.HTTPTransport]] = {False: [], True: []}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
+        encrypted = request.url.scheme == "https"
+        free = self._free[encrypted]
         try:
-            one = self._free.pop()
+            one = free.pop()
         except IndexError:
-            one = httpx.HTTPTransport(verify=self._verify)
+            # a connection without encryption has no certificate to verify
+            one = httpx.HTTPTransport(verify=self._certificates if encrypted else False)
             self._made.append(one)
         try:
             response = one.handle_request(request)
         except BaseException:
-            self._free.append(one)
+            free.append(one)
             raise
         assert isinstance(response.stream, httpx.SyncByteStream)
-        response.stream = _Lent(response.stream, lambda: self._free.append(one))
+        response.stream = _Lent(response.stream, lambda: free.append(one))
         return response
+
+    @cached_property
+    def _certificates(self) -> ssl.SSLContext:
+        """Loaded once for all connections, and only where one is encrypted: it takes as long as thirty calls."""
+        return httpx.create_ssl_context()
 
     def close(self) -> None:
         for each in self._made:

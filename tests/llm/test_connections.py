@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import ssl
+import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -60,3 +64,24 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         with client_for_many(timeout=10) as client:
             assert client.post("http://agent.invalid/ask", json={}).json() == {"text": "through the proxy"}
     assert seen == ["agent.invalid"]
+
+
+def test_an_encrypted_connection_verifies_its_certificate(tmp_path: Path) -> None:
+    """A certificate that nobody vouches for is refused, also after calls without encryption."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl to make a certificate")
+    made = tmp_path / "own.pem"
+    order = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost"
+    subprocess.run(
+        ["openssl", *order.split(), "-keyout", made, "-out", tmp_path / "certificate.pem"],
+        check=True,
+        capture_output=True,
+    )
+    made.write_bytes(made.read_bytes() + (tmp_path / "certificate.pem").read_bytes())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(made)
+    with HttpAgent(lambda *asked: {"text": "fine"}) as agent, client_for_many(timeout=10) as client:
+        assert client.post(agent.url, json={}).json() == {"text": "fine"}
+        agent.server.socket = context.wrap_socket(agent.server.socket, server_side=True)
+        with pytest.raises(httpx.ConnectError, match=r"(?i)certificate"):
+            client.post(agent.url.replace("http://", "https://"), json={})
