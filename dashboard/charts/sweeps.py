@@ -32,7 +32,7 @@ def leaderboard(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopL
 def parallel(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLevelMixin:
     """Each configuration as a line over its factors to its quality at the right.
 
-    `frame`: label, axis (factor or "quality", in the order to be drawn), place (0 to 1), value (the level in words),
+    `frame`: label, axis (factor in lines or "Quality", in the order to be drawn), place (0 to 1), value (the level in words),
     series ("candidate" for the best, else "baseline"), weight (0 to 1: opacity).
     """
     order = list(dict.fromkeys(frame["axis"]))
@@ -40,7 +40,14 @@ def parallel(frame: pd.DataFrame, title: str, subtitle: str = "") -> alt.TopLeve
         "axis:N",
         sort=order,
         title=None,
-        axis=alt.Axis(labelAngle=0, labelLimit=110, orient="top", domain=False, ticks=False),
+        axis=alt.Axis(
+            labelAngle=0,
+            labelLimit=110,
+            labelExpr="split(datum.label, '\\n')",
+            orient="top",
+            domain=False,
+            ticks=False,
+        ),
     )
     y = alt.Y("place:Q", scale=alt.Scale(domain=[-0.05, 1.05], nice=False), axis=None)
     lines = (

@@ -188,8 +188,15 @@ def variance(table: pd.DataFrame, summary: dict[str, Any]) -> None:
         }
         for row in of_choices.sort_values("share_between_configurations", ascending=False).to_dict("records")
     ]
-    with st.expander("Of which single choices"):
-        st.dataframe(rows, hide_index=True, width="content")
+    part = st.expander("Of which single choices", on_change="rerun", key="variance_open")
+    if part.open:
+        with part:
+            st.dataframe(
+                rows,
+                hide_index=True,
+                width="content",
+                alt="Share of each choice in what differs between configurations",
+            )
         if "balanced" not in set(of_choices["method"]):
             st.caption(
                 "Not every combination was run, so a share is only what no other choice can explain; shares do not add up to 100 %."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any
 
 import pandas as pd
@@ -197,7 +198,7 @@ def factors(ranking: pd.DataFrame, table: pd.DataFrame) -> None:
             rows.append(
                 {
                     **mark,
-                    "axis": wording.title(name),
+                    "axis": "\n".join(textwrap.wrap(wording.title(name), 12)),
                     "place": places[name][_key(value)],
                     "value": wording.setting(value, 24),
                 }
