@@ -258,3 +258,16 @@ def test_a_case_nobody_answered_is_missing_data(tmp_path: Path) -> None:
     assert [pair.status for pair in found.pairs] == ["unchanged", "not_comparable"]
     assert any(problem.what == "status" for problem in found.problems)
     assert len(cases) == 2
+
+
+def test_the_page_shows_what_changed_before_all_other_metrics(tmp_path: Path) -> None:
+    with a_store(tmp_path) as store:
+        n = 12
+        scores = {"hit_at_k": [1.0] * n, "bpref": [0.5] * n}
+        store_run(store, a_run("a"), ["PASS"] * n, **scores)
+        store_run(store, a_run("b"), ["FAIL"] * n, **scores)
+        page = compare_page(store, [compare_runs(store, "a", "b")])
+    first, _, rest = page.partition("1 more metric, which did not change")
+    assert "Hit@k" in first
+    assert "Pass rate" in first
+    assert "<h3>Broken" in rest

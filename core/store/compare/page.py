@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from core.contracts import METRICS
 from core.store.compare.detail import CaseDifference, case_difference
+from core.store.compare.loading import PASS_RATE
 from core.store.compare.records import Comparison, MetricDifference, Pair, sentence
 from core.store.export.page import esc, fold, number, page, table, tiles, verdict
 from core.store.runs import Store
@@ -46,7 +48,16 @@ def _part(store: Store, comparison: Comparison) -> Iterator[str]:
         yield f"<p>{esc(sentence(comparison.pass_rate))}</p>"
     if comparison.metrics:
         yield "<h3>Metrics</h3>"
-        yield _metrics(comparison.metrics)
+        first = [metric for metric in comparison.metrics if _matters(metric)]
+        rest = [metric for metric in comparison.metrics if not _matters(metric)]
+        yield _metrics(first)
+        if rest:
+            more = (
+                "1 more metric, which did not change"
+                if len(rest) == 1
+                else f"{len(rest)} more metrics, none of which changed"
+            )
+            yield fold(f"{more} beyond chance", [_metrics(rest)])
     if comparison.settings:
         yield "<h3>Settings that differ</h3>"
         yield table(
@@ -61,6 +72,13 @@ def _part(store: Store, comparison: Comparison) -> Iterator[str]:
                 yield _pair(store, comparison, pair)
             if len(pairs) > LISTED:
                 yield f'<p class="note">{len(pairs) - LISTED} more are not listed here.</p>'
+
+
+def _matters(metric: MetricDifference) -> bool:
+    """A headline, or one that changed."""
+    known = METRICS.get(metric.metric)
+    headline = metric.metric == PASS_RATE or (known is not None and known.headline)
+    return headline or metric.change in ("better", "worse")
 
 
 def _metrics(metrics: Sequence[MetricDifference]) -> str:
