@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,24 +19,17 @@ from core.audit.config import (
     HttpAdapter,
     LangchainAdapter,
     PipelineAdapter,
-    PreparedAdapter,
     PythonAdapter,
     ToolDecl,
 )
-from core.audit.loading import pipeline_settings
 from core.contracts import System, Target
-from core.errors import ConfigError, Problem, SystemFailure
-from core.inputs.documents import load_documents
-from core.inputs.workbook import load_prepared
-from core.records import Case, Output
-from core.retrieval.stages import Stages
+from core.deferred import Deferred
+from core.errors import ConfigError, Problem
 from core.systems.agent import corpus_texts
 from core.systems.chat_apis import ChatApi, ChatTool, tool_callable
-from core.systems.document_qa import DocumentQa
 from core.systems.http_service import HttpService
 from core.systems.langchain import LangchainRunnable
 from core.systems.python_class import PythonClass, load_class
-from core.systems.replay import Replay
 
 TOOLS_SECONDS = 30.0
 CORPUS_SECONDS = 120.0
@@ -49,6 +42,12 @@ class Audited:
     system: System
     target: Target
     adapter: Any = None
+
+
+# what an agent of one's own does not need is not loaded for it: indexes, parsers, readers of workbooks
+_OURS: Deferred[Callable[[Any, Path], Audited]] = Deferred(
+    {"pipeline": "core.audit.own_targets:pipeline", "prepared": "core.audit.own_targets:prepared"}
+)
 
 
 def open_target(config: AuditConfig, cache_dir: Path) -> Audited:
@@ -85,9 +84,7 @@ def open_target(config: AuditConfig, cache_dir: Path) -> Audited:
             concurrency=run.concurrency or 1,
         )
         return Audited(system, Target(corpus=read_corpus(adapter.corpus)))
-    if isinstance(adapter, PipelineAdapter):
-        return _pipeline(adapter, cache_dir)
-    return _prepared(adapter)
+    return _OURS["pipeline" if isinstance(adapter, PipelineAdapter) else "prepared"](adapter, cache_dir)
 
 
 def _python(adapter: PythonAdapter, config: AuditConfig) -> Audited:
@@ -155,51 +152,6 @@ def _chat(adapter: ChatAdapter, config: AuditConfig) -> Audited:
         settings={"profiles": sorted(adapter.profiles)},
     )
     return Audited(system, target)
-
-
-def _pipeline(adapter: PipelineAdapter, cache_dir: Path) -> Audited:
-    settings = pipeline_settings(adapter)
-    documents, _ = load_documents(
-        settings.docs,
-        root=settings.docs_root,
-        parse_timeout=settings.parse_timeout,
-        cache_dir=cache_dir / "parsed",
-        passwords=settings.passwords,
-    )
-    system = DocumentQa(settings, documents, Stages(cache_dir))
-    return Audited(system, Target(corpus={chunk.chunk_id: chunk.text for chunk in system.chunks}))
-
-
-def _prepared(adapter: PreparedAdapter) -> Audited:
-    sets = load_prepared(Path(adapter.path), adapter.columns or None)
-    if len(sets) != 1:
-        names = ", ".join(each.name for each in sets)
-        raise ConfigError(
-            f"adapter.path: {adapter.path} holds {len(sets)} runs ({names}); an audit needs one"
-        )
-    by_query = {case.query: case.id for case in sets[0].cases}
-    return Audited(ByQuery(Replay(sets[0].outputs), by_query), Target(corpus=read_corpus(adapter.corpus)))
-
-
-class ByQuery:
-    """Ready outputs found by the text of the query instead of by id."""
-
-    concurrency = 1
-
-    def __init__(self, ready: Replay, ids: Mapping[str, str]) -> None:
-        self.ready, self.ids = ready, ids
-
-    def ask(self, case: Case) -> Output:
-        known = self.ids.get(case.query)
-        if known is None:
-            raise SystemFailure(f"the prepared file has no answer to '{case.query[:80]}'", kind="malformed")
-        output = self.ready.ready.get(known, [])
-        if not output:
-            raise SystemFailure(f"the prepared file has no answer to '{case.query[:80]}'", kind="malformed")
-        return output[-1].model_copy(update={"case_id": case.id})
-
-    def close(self) -> None:
-        self.ready.close()
 
 
 def read_corpus(where: str | None) -> dict[str, str] | None:
