@@ -7,6 +7,7 @@ import importlib
 import re
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -301,6 +302,26 @@ def test_a_run_loads_only_its_kind() -> None:
         f"print([m for m in {unneeded!r} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]", done.stdout
+
+
+def test_an_audit_loads_what_an_audit_needs() -> None:
+    """An audit of an agent of one's own waits for no index, parser, table library or schema checker."""
+    unneeded = [
+        *sorted(HEAVY),
+        "rank_bm25",
+        "jsonschema",
+        "sqlite_utils",
+        "core.retrieval.lexical",
+        "core.sweep",
+    ]
+    code = (
+        "import sys, core.cli.run, core.cli.audit_run; from core.store.runs import Store; Store(sys.argv[1]);"
+        f"print([m for m in {unneeded!r} if m in sys.modules])"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-c", code, str(Path(folder) / "new.db")]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]", done.stdout
 
 
