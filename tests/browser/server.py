@@ -30,6 +30,36 @@ ARGUMENTS = (
 # on a deep link Streamlit first looks for its own addresses below the page, and falls back; it says so twice
 KNOWN = re.compile(r"/_stcore/(health|host-config)$")
 SECOND = 1000
+# asked of all at once: what the page before left behind may vanish at any moment
+DRAWN = """() => [['stVegaLiteChart', 'svg.marks, canvas'], ['stDataFrame', 'canvas']].every(
+  ([id, mark]) => [...document.querySelectorAll(`[data-testid=${id}]`)].every(each => each.querySelector(mark)))"""
+# what is wrong with how a page is set: headings that skip a level, texts of charts that are cut, charts without words,
+# published names where a person reads
+FAULTS = """() => {
+  const main = document.querySelector('[data-testid=stMain]'), found = [];
+  if (main.scrollWidth > window.innerWidth) found.push(`${main.scrollWidth} px wide`);
+  let last = 0;
+  for (const heading of main.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
+    const level = Number(heading.tagName[1]);
+    if (level > last + 1) found.push(`heading "${heading.innerText}" of level ${level} after ${last}`);
+    last = level;
+  }
+  for (const chart of main.querySelectorAll('[data-testid=stVegaLiteChart]')) {
+    if (!chart.querySelector('[aria-label]')) found.push('a chart without words');
+    for (const svg of chart.querySelectorAll('svg.marks')) {
+      const frame = svg.getBoundingClientRect();
+      for (const text of svg.querySelectorAll('text')) {
+        if (getComputedStyle(text).opacity === '0') continue;  // a label left out for want of room
+        const box = text.getBoundingClientRect();
+        if (box.width && (box.left < frame.left - 3 || box.right > frame.right + 3 || box.bottom > frame.bottom + 3))
+          found.push(`cut in a chart: ${text.textContent}`);
+        if (text.textContent.includes('…')) found.push(`shortened in a chart: ${text.textContent}`);
+        if (/\\b[a-z0-9]+(_[a-z0-9]+)+\\b/.test(text.textContent)) found.push(`a published name: ${text.textContent}`);
+      }
+    }
+  }
+  return found;
+}"""
 
 
 @dataclass
@@ -136,11 +166,11 @@ class Visit:
         """Wait until the script has ended and nothing on the page is still a placeholder."""
         self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
         expect(self.page.locator("[data-testid=stSkeleton]")).to_have_count(0, timeout=30 * SECOND)
-        charts = self.page.locator("[data-testid=stVegaLiteChart]")
-        for index in range(charts.count()):
-            expect(charts.nth(index).locator("svg.marks, canvas").first).to_be_visible()
-        for grid in self.page.locator("[data-testid=stDataFrame]").all():
-            expect(grid.locator("canvas").first).to_be_visible()
+        self.page.wait_for_function(DRAWN, timeout=30 * SECOND)
+
+    def well_set(self) -> None:
+        """Nothing is wider than the window or cut, headings are in order, charts are said in words."""
+        assert not (faults := self.page.evaluate(FAULTS)), f"{self.page.url}: {faults}"
 
     def whole(self, path: Path) -> None:
         """A picture of the whole page, not only of what fits the window."""

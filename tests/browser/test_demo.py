@@ -31,7 +31,7 @@ def test_the_demo_is_one_click_away_and_survives_a_closed_tab(browser: Browser, 
         expect(page.locator("[data-testid=stProgress]")).to_have_count(0, timeout=240 * SECOND)
         visit.settled()
         assert jobs(empty_server) == [("demo", "done")], "a double click starts one job"
-        page.get_by_role("link", name="demo").click()
+        page.get_by_role("link", name="demo", exact=True).first.click()
         expect(page.get_by_role("heading", name="demo", exact=True)).to_be_visible()
         visit.settled()
         expect(
