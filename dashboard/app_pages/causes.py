@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import widgets
-from dashboard.parts import causes, sweep
+from dashboard.parts import advice, causes, sweep
 from dashboard.queries import runs, sweeps
 
 st.title("Causes")
@@ -43,7 +43,7 @@ causes.gains(sweeps.table(sweep_id, "design_gain_shares"), names)
 causes.variance(sweeps.table(sweep_id, "design_variance_shares"), summary)
 
 st.header("What should I try next?")
-causes.advice(sweep_id, table, names)
+advice.advice(sweep_id, table, names)
 
 st.header("Where answers fail")
 causes.failures(sweep_id, names, dict(zip(table["experiment"], table["run_id"], strict=True)))

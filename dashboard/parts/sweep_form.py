@@ -31,8 +31,9 @@ def ask(described: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
         persist_state="session",
         format_func=lambda name: form_fields.LABELS.get(name) or wording.title(name),
         placeholder="choose one or more; every combination is run",
+        help="The values of what varies take the place of the one above.",
     )
-    with st.grid(3, min_column_width=240):
+    with st.grid(2, min_column_width=320):
         factors = {name: _values(known[name]) for name in chosen if name in known}
     racing = st.toggle(
         "Stop configurations early that are shown to be worse",
@@ -115,11 +116,11 @@ def _values(setting: dict[str, Any]) -> list[Any]:
     common: dict[str, Any] = {"key": _key(name), "persist_state": "session"}
     common["help"] = widgets.escaped(setting.get("description", "")) + f"\n\n`{name}`"
     if options:
-        words = {False: "off", True: "on"}
+        words: dict[Any, str] = {False: "off", True: "on"}
         return st.multiselect(
             label,
             options,
-            format_func=lambda each: words.get(each, str(each)),
+            format_func=lambda each: words.get(each) or wording.spelled(str(each)),
             placeholder="two or more",
             **common,
         )

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from core.store.runs import Store
-from dashboard.parts.causes import flags
+from dashboard.parts.advice import flags
 from tests.dashboard import stores, sweeps
 from tests.dashboard.visits import charts, links, param, sound, text_of, visit
 
@@ -98,8 +98,7 @@ def test_causes_with_their_advice_open_a_filled_in_form(monkeypatch: pytest.Monk
 def test_causes_say_what_the_scores_vary_with(monkeypatch: pytest.MonkeyPatch, swept: Path) -> None:
     app = visit(monkeypatch, swept, "causes")
     assert "Questions explain" in text_of(app)
-    shares = next(each.value for each in app.dataframe if "choice" in each.value)
-    assert {"retriever", "top k"} <= set(shares["choice"])
+    assert "Of which single choices" in [each.label for each in app.expander]
 
 
 def test_advice_opens_a_sweep_of_before_and_after(monkeypatch: pytest.MonkeyPatch, swept: Path) -> None:
