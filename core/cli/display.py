@@ -81,6 +81,8 @@ def print_run(run: Run, *, quiet: bool = False) -> None:
         console.print(table)
         for notice in run.summary.get("notices", [])[:8]:
             console.print(f"note: {escape(str(notice))}", style="dim")
+        if leak := _leakage(run):
+            console.print(escape(leak), style="dim")
         if run.summary.get("detectable"):
             console.print(escape(str(run.summary["detectable"])), style="dim")
     console.print(f"{total} of {run.n_cases * run.repeats} answered: {shown}")
@@ -88,6 +90,20 @@ def print_run(run: Run, *, quiet: bool = False) -> None:
         console.print(f"run {run.id} is {run.status}; finish it with: plumbline run … --resume {run.id}")
     else:
         console.print(f"run {run.id} · {escape(run.folder or '')}")
+
+
+def _leakage(run: Run) -> str:
+    """How many queries may have had their answer given away, and the accuracy with and without them."""
+    found = run.summary.get("leakage") or {}
+    if not found.get("n_leaking"):
+        return ""
+    told = [
+        f"{said} {head['mean']:.3f} [{head['low']:.2f}, {head['high']:.2f}]"
+        for said, name in (("with them", "headline_all"), ("without them", "headline_without_leaking"))
+        if (head := (found.get(name) or {}).get("exact_top1_match")) and head.get("low") is not None
+    ]
+    accuracy = f": accuracy {', '.join(told)}" if told else ""
+    return f"leakage: the answer of {found['n_leaking']} queries may have been given away{accuracy}"
 
 
 def headline(run: Run) -> list[Aggregate]:

@@ -13,6 +13,7 @@ from openpyxl import Workbook
 
 from core import api, pipeline
 from core.cli.classify import ingest_notices, prepare_cpv
+from core.cli.display import print_run
 from core.errors import ConfigError
 from core.records import Run
 from core.settings import load_settings
@@ -100,7 +101,9 @@ def _notice(number: str, title: str, code: str, text: str = "") -> list[str]:
     return [number, number, title, text, "Town", "EN", "works", code]
 
 
-def test_the_tests_own_notices_are_no_examples_and_leaks_are_reported(tmp_path: Path) -> None:
+def test_the_tests_own_notices_are_no_examples_and_leaks_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     rows = [
         _notice("10-2024", SCHOOL, "45214000"),  # the test's own notice
         _notice("90-2023", SCHOOL, "45214000"),  # the very text under another number
@@ -119,6 +122,10 @@ def test_the_tests_own_notices_are_no_examples_and_leaks_are_reported(tmp_path: 
     assert leakage["headline_all"]["exact_top1_match"]["n"] == 4
     assert leakage["headline_without_leaking"]["exact_top1_match"]["n"] == 2
     assert leakage["headline_leaking"]["exact_top1_match"]["mean"] == 1.0
+    print_run(run)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "leakage: the answer of 2 queries may have been given away: accuracy with them" in said
+    assert "without them" in said
 
 
 def test_without_self_exclusion_the_leak_is_there_and_said(tmp_path: Path) -> None:
