@@ -244,7 +244,9 @@ def test_kill_9_half_way_and_resume(tmp_path: Path) -> None:
     run = store.runs()[0]
     kept = {case_id for case_id, _ in store.answered(run.id)}
     before = Counter(diary.read_text(encoding="utf-8").splitlines())
-    done = plumbline(tmp_path, "run", "audit.yaml", "--no-judge", "--resume", "latest", AGENT_DIARY=str(diary))
+    done = plumbline(
+        tmp_path, "run", "audit.yaml", "--no-judge", "--resume", "latest", AGENT_DIARY=str(diary)
+    )
     assert done.returncode == 0, done.stderr
     after = Counter(diary.read_text(encoding="utf-8").splitlines()) - before
     asked = sum(count for line, count in after.items() if line.startswith("asked"))
