@@ -55,7 +55,8 @@ def _specification(
 ) -> dict[str, Any]:
     """The Vega-Lite specification with its rows inside. Frames here are aggregates of at most a few thousand rows:
     far below the size from which Streamlit's hash would only look at a sample."""
-    spec: dict[str, Any] = _make(frame, *texts, **options).to_dict()
+    # the tests of the charts check them against the schema, which would cost most of the time here
+    spec: dict[str, Any] = _make(frame, *texts, **options).to_dict(validate=False)
     under = spec["title"].get("subtitle") if isinstance(spec.get("title"), dict) else None
     if isinstance(under, list):
         # the schema knows no expression here, Vega does: one line where there is room for it
