@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dashboard import wording
 from dashboard.parts import form
 from dashboard.queries import descriptions
 from tests.dashboard.conftest import Open, fine, words
@@ -39,5 +40,9 @@ def test_only_what_applies_is_shown_and_only_changes_are_sent(app: Open) -> None
 def test_every_component_can_be_chosen(app: Open) -> None:
     at = fine(app("empty", "new"))
     known = descriptions.description()["components"]
-    assert at.selectbox(key="set_retriever").options == [each["name"] for each in known["retriever"]]
-    assert at.selectbox(key="set_chunking").options == [each["name"] for each in known["chunking"]]
+    assert at.selectbox(key="set_retriever").options == [
+        wording.setting(each["name"]) for each in known["retriever"]
+    ]
+    assert at.selectbox(key="set_chunking").options == [
+        wording.setting(each["name"]) for each in known["chunking"]
+    ]
