@@ -207,4 +207,7 @@ def test_an_estimate_reads_a_number_in_any_spelling() -> None:
     assert estimated_grade("Die Frist beträgt sechs Wochen.", "6 Wochen", ()) == 3
     assert estimated_grade("The fee is 12,50 EUR.", "12.50 EUR", ("12.50 EUR",)) == 3
     assert estimated_grade("Die Frist beträgt sieben Wochen.", "6 Wochen", ()) <= 1
-    assert ragas_recall(["Die Gebühr ist 12,50 EUR, die Frist sechs Wochen."], None, ["12.50 EUR", "6 Wochen"]) == 1.0
+    assert (
+        ragas_recall(["Die Gebühr ist 12,50 EUR, die Frist sechs Wochen."], None, ["12.50 EUR", "6 Wochen"])
+        == 1.0
+    )
