@@ -55,16 +55,16 @@ class IdentityCache(Generic[T]):
         return value
 
 
-class _Folding(dict[str, str]):
-    """One character → what stays of it in the skeleton ("" for white space, hyphens, quotation marks)."""
+class _Folding(dict[int, str]):
+    """One code point → what stays of it in the skeleton ("" for white space, hyphens, quotation marks)."""
 
-    def __missing__(self, char: str) -> str:
+    def __missing__(self, code: int) -> str:
         kept = "".join(
             part
-            for part in unicodedata.normalize("NFKD", char).casefold()
+            for part in unicodedata.normalize("NFKD", chr(code)).casefold()
             if part not in _DROPPED and unicodedata.category(part) not in _DROPPED_CATEGORIES
         )
-        self[char] = kept
+        self[code] = kept
         return kept
 
 
@@ -90,14 +90,17 @@ class Skeleton:
 
 def skeleton(text: str) -> Skeleton:
     """Fold a text for locating; linear in its length."""
-    parts = [_FOLDING[char] for char in text]
-    lengths = np.fromiter((len(part) for part in parts), dtype=np.int32, count=len(parts))
-    return Skeleton("".join(parts), np.repeat(np.arange(len(parts), dtype=np.int32), lengths))
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    lengths = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.int32)
+    for char in set(text):
+        lengths[ord(char)] = len(_FOLDING[ord(char)])
+    origin = np.repeat(np.arange(len(codes), dtype=np.int32), lengths[codes])
+    return Skeleton(fold_for_locating(text), origin)
 
 
 def fold_for_locating(text: str) -> str:
     """The skeleton's text alone."""
-    return "".join([_FOLDING[char] for char in text])
+    return text.translate(_FOLDING)
 
 
 _SKELETONS: IdentityCache[Skeleton] = IdentityCache(512)
@@ -153,11 +156,13 @@ def _exact(wanted: str, folded: Skeleton, text: str, low: int, high: int) -> Spa
 def _with_edges(quote: str, text: str, span: Span) -> Span:
     """The span with the quotation marks and dashes at the quote's own ends, which the skeleton leaves out."""
     start, end = span
-    before = sum(1 for _ in itertools.takewhile(lambda char: not _FOLDING[char], quote.replace(" ", "")))
-    after = sum(1 for _ in itertools.takewhile(lambda char: not _FOLDING[char], quote.replace(" ", "")[::-1]))
-    while before and (at := start - 1) >= 0 and not _FOLDING[text[at]]:
+    before = sum(1 for _ in itertools.takewhile(lambda char: not _FOLDING[ord(char)], quote.replace(" ", "")))
+    after = sum(
+        1 for _ in itertools.takewhile(lambda char: not _FOLDING[ord(char)], quote.replace(" ", "")[::-1])
+    )
+    while before and (at := start - 1) >= 0 and not _FOLDING[ord(text[at])]:
         start, before = at, before - (not text[at].isspace())
-    while after and end < len(text) and not _FOLDING[text[end]]:
+    while after and end < len(text) and not _FOLDING[ord(text[end])]:
         end, after = end + 1, after - (not text[end].isspace())
     found = text[start:end]
     return start + len(found) - len(found.lstrip()), end - len(found) + len(found.rstrip())
