@@ -77,7 +77,7 @@ def _launch(job_id: str) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PLUMBLINE_STORE": str(store)}
     with log.open("ab") as out:
         subprocess.Popen(
-            [sys.executable, "-m", "core", "run", "--job", job_id, "--store", str(store)],
+            [sys.executable, "-m", "core", "run", "--job", job_id, "--store-path", str(store)],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,

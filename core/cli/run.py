@@ -43,7 +43,6 @@ _OTHERS: Deferred[Any] = Deferred(
 @click.option("--json", "as_json", is_flag=True, help="Print the run's summary as JSON.")
 @click.option("--quiet", is_flag=True, help="Print only the last line.")
 @click.option("--job", hidden=True, help="Work on a job the dashboard requested.")
-@click.option("--store", "job_store", hidden=True, help="Store that holds the job.")
 @click.option("--no-judge", is_flag=True, help="Audit: judge nothing; what needs a judge is unchecked.")
 @click.option("--require-judge", is_flag=True, help="Audit: refuse to start without a judge.")
 @click.option("--out-dir", default=None, help="Audit: where the three reports go (default: report).")
@@ -69,7 +68,7 @@ def run(ctx: click.Context, config: str | None, **flags: Any) -> None:
     settings or inputs, 3 when every case is ERROR.
     """
     if flags["job"]:
-        ctx.exit(_OTHERS["job"](flags["job"], Store(flags["job_store"] or "outputs/plumbline.db")))
+        ctx.exit(_OTHERS["job"](flags["job"], Store(flags["store_path"] or "outputs/plumbline.db")))
     if config and is_audit(config):
         ctx.exit(_OTHERS["audit"](config, _audit_flags(flags)))
     if flags["mode"] == "sweep":
