@@ -193,7 +193,9 @@ def _ask(task: Task, missing: Sequence[tuple[Case, int]], options: Options) -> I
         return
     with ThreadPoolExecutor(max_workers=width, thread_name_prefix="ask") as pool:
         futures: list[Future[Output]] = [pool.submit(_ask_one, task.system, *each) for each in missing]
-        detectable(len(task.cases))  # what this loads takes a while, and now nobody waits for it
+        detectable(len(task.cases))  # what sealing loads takes a while, and now nobody waits for it
+        if task.kind != "audit":
+            import pandas  # noqa: F401 - attribution is made of it
         try:
             for future in as_completed(futures):
                 yield future.result()
